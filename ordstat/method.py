@@ -246,7 +246,7 @@ class Method:
                 f"{type(self).__name__} takes a response of 2 levels; this one has"
                 f" {sample.n_levels}."
             )
-        if not sample.case_weights.any():
+        if sample.weights is not None and not sample.weights.any():
             raise DataError("weights are zero for every row: nothing is left to fit.")
         if self.supports.v_shaped_only:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)

@@ -109,6 +109,9 @@ _RENAMED = {
     },
 }
 
+#: Fields of earlier files of version 1 that their class no longer has.
+_LEFT_OUT = {"formula.design.Design": ("checksum",)}
+
 
 def dataclass_named(name: str, names: set[str]) -> Any:
     """The dataclass of a name such as "formula.sample.Sample" that has fields of these
@@ -661,9 +664,11 @@ class Unpacking:
     def add(self, entry: dict[str, Any]) -> None:
         """Make the next dataclass."""
         renamed = _RENAMED.get(entry["class"], {})
+        left_out = _LEFT_OUT.get(entry["class"], ())
         given = {
             renamed.get(name, name): self.unpack(value)
             for name, value in entry["fields"].items()
+            if name not in left_out
         }
         kind = dataclass_named(entry["class"], set(given))
         if kind is None:

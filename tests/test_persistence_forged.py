@@ -510,7 +510,7 @@ def test_only_files_are_opened(tmp_path):
             load(path)
 
 
-def test_a_file_of_before_a_class_moved_or_got_a_field(tmp_path):
+def test_a_file_of_before_a_class_moved_or_got_or_lost_a_field(tmp_path):
     data = wine()
     fit = ordfit(MEAN, data)
 
@@ -518,7 +518,8 @@ def test_a_file_of_before_a_class_moved_or_got_a_field(tmp_path):
     renamed = []
 
     def as_before(tree):
-        del first(tree, "Design")["checksum"]
+        first(tree, "Design")["checksum"] = 123456789
+        del first(tree, "Levels")["open_ends"]
         for entry in tree["objects"]:
             names = _RENAMED.get(entry["class"], {})
             renamed.extend(set(names.values()) & set(entry["fields"]))

@@ -36,7 +36,10 @@ def treatment(
         )
     omitted = 0 if base is None else levels.index(base)
     kept = (*levels[:omitted], *levels[omitted + 1 :])
-    matrix = np.delete(np.eye(len(levels)), omitted, axis=1)
+    indicators = np.eye(len(levels))
+    matrix = np.concatenate(
+        [indicators[:, :omitted], indicators[:, omitted + 1 :]], axis=1
+    )
     return matrix, tuple([f"[T.{level}]" for level in kept])
 
 

@@ -370,7 +370,7 @@ def factor_of(value: Value, label: str) -> Factor:
         np.all(np.isfinite(levels) & (levels == np.floor(levels)))
     )
     return Factor(
-        codes=codes.astype(np.intp),
+        codes=codes.astype(np.intp, copy=False),
         levels=tuple(map(int if whole else float, levels.tolist())),
     )
 
@@ -417,6 +417,18 @@ def known(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     return np.maximum(codes, -1)
 
 
+def _range(value: Value) -> tuple[float, float] | None:
+    """Least and largest number; None of a factor, a condition, or no rows."""
+    if isinstance(value, Factor) or value.dtype.kind not in "iuf" or not value.size:
+        return None
+    low = value.min()
+    high = value.max()
+    if np.isnan(low):  # minima ignore missing values at a price
+        low = np.fmin.reduce(value)
+        high = np.fmax.reduce(value)
+    return float(low), float(high)
+
+
 class Columns:
     """The columns of a frame, each read once, on demand.
 
@@ -440,6 +452,7 @@ class Columns:
         self._unseen_missing = unseen_missing
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
+        self._ranges: dict[str, tuple[float, float] | None] = {}
         if (
             declared == {}
             and (frame.shape[1] > 99 or len(frame) == 1)
@@ -470,6 +483,18 @@ class Columns:
                 column = Column(replace(factor, codes=codes), missing)
             self._columns[name] = column
         return self._columns[name]
+
+    def range(self, name: str) -> tuple[float, float] | None:
+        """Least and largest number of a column, found once; None of other columns.
+
+        Examples
+        --------
+        >>> Columns(pd.DataFrame({"x": [2.0, 1.0, np.nan]})).range("x")
+        (1.0, 2.0)
+        """
+        if name not in self._ranges:
+            self._ranges[name] = _range(self.column(name).value)
+        return self._ranges[name]
 
     def among(self, rows: BoolArray | None) -> Columns:
         """The rows of a mask, all if it is None, as they were read here."""

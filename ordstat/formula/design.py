@@ -7,11 +7,10 @@ among them, the model matrices of these rows, and notes.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import chain, repeat, zip_longest
+from itertools import repeat, zip_longest
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -30,16 +29,14 @@ from .coding import (
     contrast,
     fit_coding,
 )
-from .columns import Column, Factor, Value, matched
+from .columns import Column, Columns, Factor, Value, matched
 from .doubtful import column_notes
-from .extrapolation import ranges_of
-from .factors import Transform, contrast_of, learns
+from .factors import Transform, contrast_of
 from .parse import parse_expression
 from .random_rows import RandomColumns, RandomRows
 from .random_terms import RandomTerm, fit_random_terms
 from .reading import RecipeValues, read_values
 from .recipe import Recipe
-from .row_blocks import CACHED, row_blocks
 from .sample import Rows, Sample
 from .spans import Spans
 from .spec import ROLES, FormulaSpec
@@ -48,10 +45,6 @@ from .used import UsedRows, unused_note, used_rows
 
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
-#: Words of 64 bits that a checksum sums at a time, and their factors: powers of an odd
-#: number, modulo 2**64.
-_WORDS = 1024
-_ODD_FACTORS = np.full(_WORDS, 0x9E3779B97F4A7C15, dtype=np.uint64).cumprod()
 _SIGNS = {"+": 1, "-": -1}
 _CONSTRAINTS = "constraints must have the form {'x1': '+', 'x2': '-'}"
 
@@ -146,8 +139,6 @@ class Design:
         A reference, neither copied nor pickled.
     recipe : Recipe
         Arguments of `ordfit`.
-    checksum : int or None
-        Checksum of what the recipe reads from the data; see `checksum_of`.
     """
 
     sample: Sample
@@ -170,7 +161,6 @@ class Design:
     survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
     data: Any = field(default=None, repr=False)
-    checksum: int | None = field(default=None, repr=False)
 
     #: The rows in blocks, where the sample holds some of them.
     blocks: ClassVar[Any] = None
@@ -221,7 +211,8 @@ class Design:
         DataError
             The data are not available, or have changed; there is no such column.
         """
-        given = self._check_data()
+        self._check_data()
+        given = read_values(self.recipe, self.data)
         column = inputs.vector(name, role, given.columns, None, given.index)
         used = _used_rows(self.recipe, given)
         missing = used.of(column.missing)
@@ -238,7 +229,8 @@ class Design:
         DataError
             The data are not available, or have changed.
         """
-        given = self._check_data()
+        self._check_data()
+        given = read_values(self.recipe, self.data)
         spans = cast(Spans, given.response.spans)
         used = _used_rows(self.recipe, given)
         return spans if used.mask is None else spans.take(used.mask)
@@ -252,37 +244,30 @@ class Design:
                 "A design must be made from a Recipe; got"
                 f" {type(self.recipe).__name__}."
             )
-        if changed := self._changed(data, read_values(self.recipe, data)):
+        if changed := self._changed(data):
             raise DataError(
                 "data= must be the data of the fit, all rows in their order; they"
                 f" differ: {changed}."
             )
         return replace(self, data=data)
 
-    def _check_data(self) -> RecipeValues:
-        """What the recipe reads from the data of the fit; these must be unchanged."""
+    def _check_data(self) -> None:
+        """DataError unless the data of the fit are available and unchanged."""
         if self.data is None:
             raise DataError(
                 "The data of the fit are missing. Pass data= here or to load(path,"
                 " data=...)."
             )
-        given = read_values(self.recipe, self.data)
-        if changed := self._changed(self.data, given):
+        if changed := self._changed(self.data):
             raise DataError(
                 f"The data have changed since the fit ({changed}): fit again, or pass"
                 " data=."
             )
-        return given
 
-    def _changed(self, data: Any, given: RecipeValues) -> str:
+    def _changed(self, data: Any) -> str:
         """Description of the first difference to the design of some data; empty if
         there is none.
-
-        The design is made again only if the checksum differs: the same values may be
-        held by other types of columns.
         """
-        if checksum_of(given) == self.checksum:
-            return ""
         rebuilt = make(self.recipe, data)
         if self.levels.values != rebuilt.levels.values:
             return "the levels of the response"
@@ -293,7 +278,9 @@ class Design:
         if self.spec.states != rebuilt.spec.states:
             return "the columns of the formula"
         pairs = zip_longest(
-            _arrays(self.sample), _arrays(rebuilt.sample), fillvalue=("", np.empty(0))
+            _arrays((self.sample, self.survey)),
+            _arrays((rebuilt.sample, rebuilt.survey)),
+            fillvalue=("", np.empty(0)),
         )
         for (name, old), (other, new) in pairs:
             if old is not new and (
@@ -314,52 +301,13 @@ def _renamed(old: FormulaSpec, new: FormulaSpec) -> str:
     return ""
 
 
-def checksum_of(given: RecipeValues) -> int:
-    """CRC-32 of what the recipe reads: the same data give the same design.
-
-    Factors count by codes and labels, and a transform that learns from the data, such
-    as a spline, by its columns. Of each 8 kB of an array the CRC takes one sum of
-    products by odd factors, which NumPy makes six times faster. A change of a single
-    value changes this sum.
-    """
-    labels = {
-        key: value.levels
-        for key, value in given.values.items()
-        if isinstance(value, Factor)
-    }
-    total = zlib.crc32(repr((given.response.declared, labels)).encode())
-    for name, array in chain(_arrays(given), _learned_from(given)):
-        total = zlib.crc32(name.encode(), total)
-        flat = array.reshape(-1)
-        # a column of a frame is copied in pieces that stay in the cache
-        for some in row_blocks(flat.size, room=CACHED):
-            held = np.ascontiguousarray(flat[some]).view(np.uint8)
-            end = held.size - held.size % (8 * _WORDS)
-            words = held[:end].view(np.uint64).reshape(-1, _WORDS)
-            total = zlib.crc32(np.einsum("ij,j->i", words, _ODD_FACTORS).data, total)
-            total = zlib.crc32(held[end:].data, total)
-    return total
-
-
-def _learned_from(given: RecipeValues) -> Iterator[tuple[str, AnyArray]]:
-    """The columns of expressions with transforms, which are not evaluated yet."""
-    for expression in given.spec.expressions.values():
-        if learns(expression):
-            for name in expression.names:
-                if name not in given.columns:  # a constant such as TRUE
-                    continue
-                yield from _arrays(given.columns.column(name).value, name)
-
-
 def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
-    """The arrays of a sample or of inputs with the names of their fields."""
+    """The arrays of a sample or of a survey with the names of their fields."""
     parts: Iterable[tuple[str, Any]]
     if isinstance(value, np.ndarray):
         yield name, value
         return
-    if isinstance(value, dict):
-        parts = value.items()
-    elif isinstance(value, tuple):
+    if isinstance(value, tuple):
         parts = zip(repeat(name), value)
     else:
         parts = [(item.name, getattr(value, item.name)) for item in fields(value)]
@@ -370,25 +318,25 @@ def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
 
 _WITH_ARRAYS = (
     np.ndarray,
-    dict,
     tuple,
     Sample,
     Rows,
     RandomRows,
     RandomColumns,
-    RecipeValues,
-    Factor,
     Linearised,
     Replicates,
 )
 
-#: Descriptions of arrays of a sample; the others are called by their field.
+#: Descriptions of arrays of a sample or a survey; the others are called by their field.
 _HELD = {
     "X": "columns of the formula",
     "y": "response",
     "z": "groups",
     "codes": "groups",
     "root": "groups",
+    "psu": "primary sampling units",
+    "stratum": "strata",
+    "fraction": "finite population corrections",
 }
 
 
@@ -493,7 +441,6 @@ def make(
         spec=spec,
         data=data,
         recipe=recipe,
-        checksum=checksum_of(given),
     )
     if recipe.constraints is None:
         return design
@@ -537,9 +484,8 @@ def _fit_spec(
     spec = given.spec
     fitted = dict(states or {})
     values = {key: used.of(value) for key, value in given.values.items()}
-    values |= spec.evaluate_learned(
-        spec.expressions, given.columns.among(used.mask), fitted, weights
-    )
+    columns = given.columns.among(used.mask)
+    values |= spec.evaluate_learned(spec.expressions, columns, fitted, weights)
     contrasts = _contrasts(recipe.contrasts, given)
     codings = dict[str, Coding]()
     notes = list[str]()
@@ -558,7 +504,7 @@ def _fit_spec(
         levels=used.levels,
         columns=predictors,
         declared=given.columns.declared(predictors),
-        ranges=ranges_of(_numbers(given, used, codings)),
+        ranges=_ranges(given, columns, codings),
     )
     return fitted_spec, values, notes
 
@@ -570,11 +516,11 @@ def _predictors(given: RecipeValues) -> tuple[str, ...]:
     return tuple([name for name in given.names if name in needed])
 
 
-def _numbers(
-    given: RecipeValues, used: UsedRows, codings: Mapping[str, Coding]
-) -> Iterator[tuple[str, Value]]:
-    """The columns of terms of numbers, at the rows used; factors have codings of
-    levels.
+def _ranges(
+    given: RecipeValues, columns: Columns, codings: Mapping[str, Coding]
+) -> dict[str, tuple[float, float]]:
+    """Ranges of the numbers among the columns of terms, at the rows used; factors have
+    codings of levels.
     """
     terms = [
         factor.names
@@ -582,9 +528,8 @@ def _numbers(
         if not codings[key].levels
     ]
     needed = frozenset[str]().union(*terms)
-    for name in given.names:
-        if name in needed:
-            yield name, used.of(given.columns.column(name).value)
+    ranges = {name: columns.range(name) for name in given.names if name in needed}
+    return {name: ends for name, ends in ranges.items() if ends is not None}
 
 
 class Matrices(NamedTuple):
@@ -730,7 +675,10 @@ def _contrasts(contrasts: Any, given: RecipeValues) -> dict[str, Contrasts]:
 
 def _check_squares(side: ModelMatrix, spec: FormulaSpec, role: str) -> None:
     """DataError for a column with squares that overflow or vanish, by name."""
-    for j in np.flatnonzero(~((side.squares > _LEAST) & (side.squares < np.inf))):
+    fine = (side.squares > _LEAST) & (side.squares < np.inf)
+    if fine.all():
+        return
+    for j in np.flatnonzero(~fine):
         # missing values turn the sum into NaN
         column = np.nan_to_num(side.matrix[:, j])
         with np.errstate(over="ignore", under="ignore"):

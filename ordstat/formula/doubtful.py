@@ -55,6 +55,9 @@ def column_notes(columns: Columns, names: Iterable[str]) -> list[str]:
     doubts = list[str]()
     odd = list[str]()
     for name in names:
+        ends = columns.range(name)
+        if ends is not None and _CODE_SET.isdisjoint(ends):
+            continue
         column = columns.column(name)
         if doubt := _missing_answers(f"Column {name}", column):
             doubts.append(doubt)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -57,27 +56,6 @@ class FarValues:
         return f"{self.name} is {low:g} to {high:g} in the fit and {shown} {where}"
 
 
-def ranges_of(columns: Iterable[tuple[str, Any]]) -> dict[str, tuple[float, float]]:
-    """Least and largest value of the columns of numbers, by name.
-
-    Examples
-    --------
-    >>> ranges_of([("x", np.array([2.0, 1.0, np.nan])), ("b", np.array([True]))])
-    {'x': (1.0, 2.0)}
-    """
-    ranges = {}
-    for name, value in columns:
-        if isinstance(value, Factor) or value.dtype.kind not in "iuf":
-            continue
-        low = value.min()
-        high = value.max()
-        if np.isnan(low):  # minima ignore missing values at a price
-            low = np.fmin.reduce(value)
-            high = np.fmax.reduce(value)
-        ranges[name] = (float(low), float(high))
-    return ranges
-
-
 def far_values(
     ranges: Mapping[str, tuple[float, float]], columns: Columns
 ) -> Iterator[FarValues]:
@@ -93,6 +71,9 @@ def far_values(
     for name, (low, high) in ranges.items():
         reach = FAR * (high - low)
         if not reach > 0.0 or name not in columns:
+            continue
+        ends = columns.range(name)
+        if ends is not None and low - reach <= ends[0] and ends[1] <= high + reach:
             continue
         value, missing = columns.column(name)
         if isinstance(value, Factor):

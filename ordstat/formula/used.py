@@ -144,6 +144,8 @@ def _kept(
     missing = {given.response.name: given.response.codes < 0, **given.missing}
     masks = {name: mask for name, mask in missing.items() if mask.any()}
     dropped = {name: int(mask.sum()) for name, mask in masks.items()}
+    if not masks and given.weights is None and n:
+        return None, dropped, []
     lost = np.zeros(n, dtype=bool)
     for mask in masks.values():
         lost |= mask

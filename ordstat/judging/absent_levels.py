@@ -23,9 +23,8 @@ def fit_levels_present(
     """Fit to rows that may lack levels. The rule has all levels, but predicts only
     levels with rows.
     """
-    present = Present.of(sample)
     told = () if progress is None else (progress,)
-    if present.all or method.supports.absent_levels:
+    if method.supports.absent_levels or (present := Present.of(sample)).all:
         fit = method.fit(sample, rng, *told)
     else:
         narrow = present.method(method).fit(present.among(sample), rng, *told)

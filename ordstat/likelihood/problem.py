@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -111,16 +112,18 @@ class Problem:
         q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = both.part(slice(0, q))
         location = both.part(slice(q, None))
-        kept = replace(rows, X=kept_columns(rows.X, location.kept))
+        kept: dict[str, Any] = {"X": kept_columns(rows.X, location.kept)}
         if rows.nominal is not None:
-            kept = replace(kept, nominal=kept_columns(rows.nominal, nominal.kept))
+            kept["nominal"] = kept_columns(rows.nominal, nominal.kept)
         if rows.scale is not None:
             log_scale = None
             if scale.kept.any():
                 log_scale = kept_columns(rows.scale, scale.kept)
-            kept = replace(kept, scale=log_scale)
+            kept["scale"] = log_scale
+        if any(matrix is not getattr(rows, name) for name, matrix in kept.items()):
+            sample = replace(sample, rows=replace(rows, **kept))
         return cls(
-            sample=replace(sample, rows=kept),
+            sample=sample,
             present=present,
             location=location,
             nominal=nominal,

@@ -81,8 +81,10 @@ def spread_limit(problem: Problem, optimum: Optimum) -> SpreadLimit | None:
     """The limit that a search went to whose spreads ended far apart; None if they did
     not, or if the likelihood falls as they go further apart.
     """
+    if problem.sample.rows.scale is None or problem.at_hand is not None:
+        return None
     scales = _scales(problem)
-    if not scales.size or problem.at_hand is not None or not suspicious(optimum):
+    if not suspicious(optimum):
         return None
     z = problem.rows.model_rows(slice(None)).z
     tau = z @ optimum.x[scales]

