@@ -348,7 +348,8 @@ def methods_command(given: Namespace) -> None:
         )
         whole = _FORMULA.sub(lambda found: found[0].replace(" ", _NO_BREAK), text)
         lines = textwrap.wrap(whole, _WIDTH - _NAME)
-        lines.append(f"{entry.method.__name__}({preset}){paper}")
+        made = f"{entry.method.__name__}({preset}){paper}"
+        lines.extend(textwrap.wrap(made, _WIDTH - _NAME))
         _show(f"{name:<{_NAME}}{lines[0].replace(_NO_BREAK, ' ')}")
         for line in lines[1:]:
             _show(" " * _NAME + line.replace(_NO_BREAK, " "))
