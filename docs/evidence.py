@@ -113,6 +113,7 @@ def write_evidence() -> None:
     _write_speed()
     _write_reproduction()
     _write_leaderboard()
+    _write_tocuco()
     _write_bounds()
 
 
@@ -353,6 +354,11 @@ def _write_leaderboard() -> None:
         *[frame_table(mae, 3), ""],
     ]
     write("evidence/leaderboard.md", "\n".join(lines))
+
+
+def _write_tocuco() -> None:
+    """The page that the benchmark writes."""
+    write("evidence/tocuco.md", (RESULTS / "tocuco.md").read_text(encoding="utf-8"))
 
 
 def _write_bounds() -> None:
