@@ -143,9 +143,9 @@ class Linearised:
         """(P', P') covariance of the estimates; `bread` is the inverse of the
         information.
         """
-        return np.asarray(
-            bread @ self.middle(at.score_totals(self.psu, self.stratum.size)) @ bread
-        )
+        # their products with the scores alone would lose the digits of small variances
+        influences = at.score_totals(self.psu, self.stratum.size) @ bread
+        return self.middle(influences)
 
     def middle(self, totals: FloatArray) -> FloatArray:
         """(P', P') estimated covariance of the sum of the totals (G, P') of all units.

@@ -16,7 +16,7 @@ from reference_cases import load_data
 from scipy import stats
 from scipy.special import expit
 
-from ordstat import DataWarning, SurveyDesign, ordfit
+from ordstat import ConvergenceWarning, DataWarning, SurveyDesign, ordfit
 
 BY_R = {
     "std_error": [0.16359725666231, 0.60582318956092, 0.55296953285200],
@@ -147,3 +147,28 @@ def test_large_clusters_against_clubsandwich():
     table = ordfit("y ~ x + z", d, cluster="g").tidy().iloc[1:]
     for name, expected in LARGE_BY_R.items():
         np.testing.assert_allclose(table[name], expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+def test_robust_errors_where_spreads_diverge_are_right_or_missing(first: str) -> None:
+    """Every group has its own shares, whose sandwich is the model's covariance; a
+    survey of n units has n / (n - 1) times that.
+    """
+    counts = {"a": [7, 8, 5], "b": [9, 0, 11], "c": [5, 9, 4]}
+    rows = [(g, y) for g, n in counts.items() for y in range(3) for _ in range(n[y])]
+    data = pd.DataFrame(rows, columns=["g", "y"]).assign(w=1.0)
+    levels = sorted(counts, key=lambda level: level != first)
+    data["g"] = pd.Categorical(data["g"], levels)
+    with pytest.warns(ConvergenceWarning):
+        survey = ordfit("y ~ g", data, scale="~ g", design=SurveyDesign(weights="w"))
+    expected = {}
+    for g, n in counts.items():
+        mean = np.average(range(3), weights=n)
+        expected[g] = np.average((np.arange(3) - mean) ** 2, weights=n) / sum(n)
+    variances = [expected[first] + expected[g] for g in levels if g != first]
+    errors = survey.marginal_effects("g", scale="mean").frame["std_error"]
+    units = len(data) / (len(data) - 1)
+    np.testing.assert_allclose(errors**2, np.multiply(variances, units), rtol=1e-3)
+    with pytest.warns(ConvergenceWarning):
+        robust = ordfit("y ~ g", data, scale="~ g", vcov="HC0")
+    assert robust.se.isna().all()
