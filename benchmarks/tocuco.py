@@ -322,7 +322,7 @@ other packages' methods from the probabilities, not the levels, of the test rows
   cases would have no twin.
 - **newthyroid**: 65 test rows; a hundredth is less than one of them.
 - Kappa and the macro absolute error depend much on the decision, as the second table
-  shows. Predict with `cost="kappa"` or `cost="macro absolute"` if these are what counts.
+  shows. Predict with `cost="kappa"` or `cost="macro absolute"` if these count.
 
 {tables}
 """

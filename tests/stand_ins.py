@@ -46,6 +46,7 @@ class StandInMethod:
     link: str = "logit"
     likelihood: bool = True
 
+    supports = Supports()
     penalty = None
     penalised = False
     pairwise = False
@@ -84,11 +85,11 @@ class StandInLikelihood:
         """No test."""
         return float("nan")
 
-    def score_products(self, cluster):
+    def score_products(self, cluster, bread=None):
         """Twice the information for rows, three times for clusters."""
-        return (2.0 if cluster is None else 3.0) * np.linalg.inv(
-            self.information.covariance()
-        )
+        times = 2.0 if cluster is None else 3.0
+        products = times * np.linalg.inv(self.information.covariance())
+        return products if bread is None else bread @ products @ bread
 
 
 @dataclass(frozen=True, eq=False)

@@ -205,18 +205,23 @@ def _sum(a: Evaluation, b: Evaluation) -> Evaluation:
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BlockLikelihood(LikelihoodAtEstimates):
     """The likelihood of rows in blocks at its estimates; `products` of clusters (True)
-    and rows, once computed.
+    and rows, once computed with the bread of the estimates.
     """
 
     products: dict[bool, FloatArray] = field(default_factory=dict)
 
-    def score_products(self, cluster: IntArray | None) -> FloatArray:
+    def score_products(
+        self, cluster: IntArray | None, bread: FloatArray | None = None
+    ) -> FloatArray:
         """Over the clusters of the fit, or over rows."""
         by_cluster = cluster is not None
+        if bread is None:
+            bread = np.eye(self.estimates.size)
         if by_cluster not in self.products:
             problem: Any = self.problem
             at = LikelihoodAtEstimates(**_fields(self) | {"problem": problem.template})
-            parts = problem.blocks.map(partial(_scored, at, problem.reader, by_cluster))
+            score = partial(_scored, at, problem.reader, by_cluster, bread)
+            parts = problem.blocks.map(score)
             total = reduce(lambda a, b: a.add(b, fill_value=0.0), parts).to_numpy()
             self.products[by_cluster] = total.T @ total if by_cluster else total
         return self.products[by_cluster]
@@ -228,21 +233,24 @@ class BlockLikelihood(LikelihoodAtEstimates):
 
 
 def _scored(
-    at: LikelihoodAtEstimates, reader: Reader, by_cluster: bool, frame: pd.DataFrame
+    at: LikelihoodAtEstimates,
+    reader: Reader,
+    by_cluster: bool,
+    bread: FloatArray,
+    frame: pd.DataFrame,
 ) -> pd.DataFrame:
     """Sums of scores of the clusters of a block, or of products of the scores of its
-    rows.
+    rows, times `bread`.
     """
     sample, labels = reader(frame)
     here = replace(at, problem=_of_block(at.problem, sample))
     if not sample.n:
         return pd.DataFrame()
     if not by_cluster:
-        return pd.DataFrame(here.score_products(None))
+        return pd.DataFrame(here.score_products(None, bread))
     codes, names = pd.factorize(labels)
-    return pd.DataFrame(
-        here.score_totals(codes.astype(np.intp), names.size), index=names
-    )
+    totals = here.score_totals(codes.astype(np.intp), names.size)
+    return pd.DataFrame(totals @ bread, index=names)
 
 
 # ------------------------------------------------------------------------------ columns

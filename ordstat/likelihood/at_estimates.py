@@ -65,21 +65,28 @@ class LikelihoodAtEstimates:
         """The values of the rows with a positive weight."""
         return values if self.problem.used is None else values[self.problem.used]
 
-    def score_products(self, cluster: IntArray | None) -> FloatArray:
+    def score_products(
+        self, cluster: IntArray | None, bread: FloatArray | None = None
+    ) -> FloatArray:
         """(P', P') sum of U U' over clusters (N,), or over rows (v U U' for a row of
         weight v) without them.
+
+        With a symmetric matrix `bread` U is bread times the score: products of scores
+        alone lose the digits of small variances.
         """
+        if bread is None:
+            bread = np.eye(self.estimates.size)
         if cluster is not None:
-            totals = self.score_totals(cluster, int(cluster.max()) + 1)
+            totals = self.score_totals(cluster, int(cluster.max()) + 1) @ bread
             return np.asarray(totals.T @ totals)
         sample = self.problem.sample
         scores_of = self._weighted_scores()
         total = np.zeros((self.estimates.size, self.estimates.size))
         for some in row_blocks(sample.n, self.estimates.size, _BUFFER):
             jacobian, scores = scores_of(some)
-            total += jacobian.transposed(scores).T @ jacobian.transposed(
-                scores / sample.case_weights[some]
-            )
+            of_rows = jacobian.transposed(scores) @ bread
+            of_cases = jacobian.transposed(scores / sample.case_weights[some]) @ bread
+            total += of_rows.T @ of_cases
         return total
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:

@@ -476,14 +476,9 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
     bread = np.where(unknown[:, None] | unknown, 0.0, bread)
     if chosen.survey is not None:
         sandwich = chosen.survey.covariance(fit.likelihood, bread)
-    elif fit.determined is not None and fit.determined.divergence.size:
-        # sums of products of scores lose the digits of the narrower spreads
-        return np.full_like(bread, np.nan)
     else:
-        meat = fit.likelihood.score_products(chosen.cluster)
-        sandwich = np.asarray(
-            _small_sample_factor(fit, chosen) * (bread @ meat @ bread)
-        )
+        products = fit.likelihood.score_products(chosen.cluster, bread)
+        sandwich = np.asarray(_small_sample_factor(fit, chosen) * products)
     sandwich[unknown] = sandwich[:, unknown] = np.nan
     return sandwich
 

@@ -83,12 +83,16 @@ class MarginalLikelihood:
             log_determinant(self.model, self.at.psi) if self.penalised else 0.0
         )
 
-    def score_products(self, cluster: IntArray) -> FloatArray:
+    def score_products(
+        self, cluster: IntArray, bread: FloatArray | None = None
+    ) -> FloatArray:
         """(P' + m', P' + m') sum of outer products of the scores of clusters of whole
-        groups.
+        groups, times `bread` if it is given.
         """
         codes = np.unique(cluster, return_inverse=True)[1]
         scores = self.score_totals(codes, int(codes.max()) + 1)
+        if bread is not None:
+            scores = scores @ bread
         return scores.T @ scores
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
