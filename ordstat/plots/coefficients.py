@@ -379,7 +379,6 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     places: FloatArray = -(tops[:, None] + np.arange(rows))
     ends = places.min() - 0.8, places.max() + 1.6
     ax = sheet.axes(height=0.9 + 0.21 * (rows + 1.6) * len(terms))
-    ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.set_ylim(*ends)
     # approximate inches of a row: a layout would be slow
     room = ax.bbox.height / ax.figure.dpi / (ends[1] - ends[0])
@@ -393,7 +392,8 @@ def draw_parallel(sheet: Sheet, data: pd.DataFrame, results: Any, level: float) 
     filling = (ends[1] - ends[0]) / step
     style.row_labels(ax, named_places, names * len(terms), filling)
     letters = style.drawn_letters(ax)
-    words = f"effect on the {results.rule.link.name} scale, {100 * level:g}% limits"
+    scale = f"effect on the {results.rule.link.name} scale"
+    words = f"{scale}, {100 * level:g}% confidence interval"
     ax.set_xlabel(in_lines(words, max(letters, 18)), fontsize=style.SMALL + 0.5)
     response = sheet.name(results.design.response)
     ax.set_ylabel(f"P({response} > level)", fontsize=style.SMALL + 0.5)
@@ -419,6 +419,7 @@ def _draw_block(
     """The binary fits of one term over the limits of the fit itself."""
     pooled, low, high = table[_POOLED].iloc[0]
     span = [heights.min() - 0.45, heights.max() + 0.45]
+    ax.plot([0.0, 0.0], span, color=style.MUTED, linewidth=0.8, zorder=1)
     ax.fill_betweenx(span, low, high, color=style.faint(), linewidth=0)
     ax.plot([pooled] * 2, span, color=style.ink(), linewidth=1.0)
     limits = (table["lower"], table["upper"])
@@ -427,6 +428,7 @@ def _draw_block(
     if room < _LEAST:
         return
     looks: dict[str, Any] = {"color": style.MUTED, "fontsize": style.row_size(room)}
+    looks["bbox"] = _blank()
     left = ax.get_yaxis_transform()
     for height in heights[table["estimate"].isna()]:
         style.note(ax, "no finite estimate", (0.0, height), (4, 0), left, **looks)
@@ -434,10 +436,14 @@ def _draw_block(
 
 def _head_block(ax: Axes, words: str, height: float, size: float) -> None:
     """The heading of a block, on the colour of the background."""
-    box = {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
     looks: dict[str, Any] = {"va": "bottom", "fontsize": size, "fontweight": "bold"}
     left = ax.get_yaxis_transform()
-    style.note(ax, words, (0.0, height), (0, 0), left, bbox=box, **looks)
+    style.note(ax, words, (0.0, height), (0, 0), left, bbox=_blank(), **looks)
+
+
+def _blank() -> dict[str, Any]:
+    """A box of the colour of the background, behind text that lines would cross."""
+    return {"facecolor": tuple(style.paper()), "edgecolor": "none", "pad": 0.5}
 
 
 _BEYOND = 0.2  # curves extend to the limits with this share of the error probability

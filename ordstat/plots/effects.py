@@ -312,7 +312,8 @@ def draw_emmeans(
         style.legend(ax, style.beside(ax, sheet.name(by)))
     if quantity == "latent":
         quantity = f"latent score of {sheet.name(results.design.response)}"
-    return style.named(ax, sheet.name(variable), f"{quantity}, {100 * level:g}% limits")
+    words = f"{quantity}, {100 * level:g}% confidence interval"
+    return style.named(ax, sheet.name(variable), words)
 
 
 def stacked_frame(

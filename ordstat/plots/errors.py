@@ -121,6 +121,7 @@ def _numbers(ax: Axes, texts: Sequence[str], colours: FloatArray, n: int) -> Non
 
 _FEW = 3  # most curves in one frame
 _MOST_PANELS = 24
+_PANEL = 2.8  # inches of a panel, with room for a title of 24 letters
 
 
 def draw_reliability(
@@ -140,17 +141,18 @@ def draw_reliability(
     n = len(names)
     if (_FEW < n <= _MOST_PANELS) if sheet.given is None else np.size(sheet.given) > 1:
         columns = style.columns_for(n)
-        panels = sheet.panels(n, columns, height=2.5, width=2.4 * columns + 0.4)
+        panels = sheet.panels(n, columns, height=2.5, width=_PANEL * columns + 0.4)
         for i, (panel, name, curve) in enumerate(
             zip(panels, names, curves, strict=True)
         ):
+            heading = f"≤ {sheet.name(results.levels[i])}"
             _draw(panel, curve, style.RIGHT)
             below = i + columns >= n or sheet.given is not None
             style.named(
                 panel,
                 "predicted" if below else "",
                 "" if i % columns else "observed",
-                sheet.name(name),
+                heading if by == "split" else sheet.name(name),
             )
         if sheet.given is None and sheet.title is None:
             heading = in_lines(title, 30 * columns)

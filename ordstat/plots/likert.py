@@ -19,6 +19,8 @@ _BAR = 0.74  # share of a row
 _TALLEST_ROW = 0.5  # inches
 _GAP = 1.1  # rows between two items with groups
 _LINE = 0.21  # inches of a line of words
+_TWO_DIGITS = 0.095  # least share whose percentage has two digits
+_LEAST_SHARE = 0.03  # least share with a number
 
 
 def likert(
@@ -85,8 +87,10 @@ def likert(
     # keeps the bars of few rows thin
     spare = max(0.0, style.inches(ax)[1] / _TALLEST_ROW - (high - low)) / 2.0
     ax.set_ylim(low - spare, high + spare)
-    room = 2.6 * 0.62 * style.SMALL / 72.0 / style.inches(ax)[0] * 2.0 * reach
-    for i, k in np.argwhere(shares >= room):
+    digit = 0.62 * style.SMALL / 72.0 / style.inches(ax)[0] * 2.0 * reach
+    digits = np.where(shares >= _TWO_DIGITS, 2.0, 1.0)
+    fits = shares >= np.maximum((digits + 0.2) * digit, _LEAST_SHARE)
+    for i, k in np.argwhere(fits):
         looks = {"fontsize": style.SMALL - 1.0, "color": style.text_colour(colours[k])}
         x = left[i, k] + 0.5 * shares[i, k]
         style.text(ax, x, heights[i], f"{100 * shares[i, k]:.0f}", **looks)
