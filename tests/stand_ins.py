@@ -11,6 +11,7 @@ from ordstat.fit import Certificate, Trace
 from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import MarginBounds
 from ordstat.likelihood.fit import LikelihoodFit
+from ordstat.method import Supports
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")
 REACHED = Certificate(
