@@ -614,6 +614,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         without a linear H.
         """
         check_is_fitted(self)
+        if self.results_.method.supports.by_level:
+            raise AttributeError(
+                f"method {self.method!r} has coefficients for every level but the"
+                " lowest, not one for each column. Use results_.coef."
+            )
         try:
             coef = self.results_.coef
             fit = self.results_.fit

@@ -11,6 +11,7 @@ from ordstat.fit import Certificate, Fit, ThresholdRule, Trace
 from ordstat.judging.errors import Predictions, error_table
 from ordstat.judging.evaluation import crossvalidate, mean_table
 from ordstat.judging.folds import held_out
+from ordstat.method import Supports
 
 
 def _sample(n=60, n_levels=3, cluster=None, seed=0):
@@ -28,6 +29,7 @@ class ByMean:
     """Cuts the column halfway between the ranks' training means."""
 
     cost = "absolute"
+    supports = Supports()
 
     def fit(self, sample, rng):
         means = np.array(
