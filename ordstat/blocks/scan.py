@@ -684,7 +684,6 @@ def _design(
 ) -> BlockDesign:
     """From what the first pass has found."""
     given = scan.rows["given"]
-    used = scan.rows["given"] - scan.rows["lost"]
     dropped = {
         name: scan.dropped[name]
         for name in (*blocks.columns, *scan.dropped)
@@ -714,21 +713,13 @@ def _design(
         sample = SampleOfBlocks(
             **given_fields | {"cluster": np.arange(scan.clusters.size)}
         )
-    notes = design.notes
-    whole = scan.stride == 1
-    if not whole:
-        # the first note may count incomplete rows, of the sample alone
-        own = notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
-        share = f"In {min(sample.n, used):,} of {used:,} rows"
-        notes = tuple(f"{share}: {note}" for note in own)
-        if missing:
-            notes = (left_out(missing, scan.rows["incomplete"], given), *notes)
     changed = {
         "sample": sample,
         "recipe": recipe,
         "data": None,
         "n_given": given,
         "dropped": dropped,
+        "notes": _notes(scan, design, missing),
     }
     partial_levels = None
     if partial_call(design.spec.response_name) is None:
@@ -736,13 +727,28 @@ def _design(
     else:
         partial_levels, counts = _partial_levels(scan, design)
     return BlockDesign(
-        **vars(design) | changed | {"notes": notes},
+        **vars(design) | changed,
         blocks=blocks,
         counts=counts,
-        n_used=used,
-        whole=whole,
+        n_used=given - scan.rows["lost"],
+        whole=scan.stride == 1,
         partial=partial_levels,
     )
+
+
+def _notes(scan: Scan, design: Design, missing: Mapping[str, int]) -> tuple[str, ...]:
+    """The notes of a design of the sample, for all rows."""
+    if scan.stride == 1:
+        return design.notes
+    # the first note may count incomplete rows, of the sample alone
+    own = design.notes[any(name != ZERO_WEIGHT for name in design.dropped) :]
+    given = scan.rows["given"]
+    used = given - scan.rows["lost"]
+    share = f"In {min(design.sample.n, used):,} of {used:,} rows"
+    notes = tuple([f"{share}: {note}" for note in own])
+    if missing:
+        return left_out(missing, scan.rows["incomplete"], given), *notes
+    return notes
 
 
 def _partial_levels(scan: Scan, design: Design) -> tuple[PartialLevels, FloatArray]:

@@ -31,7 +31,7 @@ from .elastic_net import ElasticNet
 from .estimate import Estimation
 from .fit import LikelihoodFit
 from .problem import Problem
-from .proximal import Point, Shrinkage, Solution, follow, solve
+from .proximal import PathPoint, PenalisedPoint, Shrinkage, follow, solve
 from .rows import LikelihoodRows
 from .user_scale import UnknownCovariance
 
@@ -442,7 +442,7 @@ def path_of(
 
 def _begin(
     method: OrdinalRegression, net: ElasticNet, sample: Sample
-) -> tuple[PenalisedRows, Point]:
+) -> tuple[PenalisedRows, PenalisedPoint]:
     """The rows, and the fit without the penalised columns."""
     rows = sample.rows
     wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
@@ -486,7 +486,7 @@ def _check_columns(
             )
 
 
-def _null(model: PenalisedRows) -> Point:
+def _null(model: PenalisedRows) -> PenalisedPoint:
     """The fit without the penalised columns.
 
     Raises
@@ -498,7 +498,7 @@ def _null(model: PenalisedRows) -> Point:
     groups = model.groups
     layout = problem.layout
     theta = problem.start()[: layout.n_alpha : layout.columns]
-    begun = Point.of(model, theta, np.zeros(groups.places.size))
+    begun = PenalisedPoint.of(model, theta, np.zeros(groups.places.size))
     if begun is None:
         raise DataError(
             "The log-likelihood must be finite without effects; it is not: offsets are"
@@ -516,7 +516,7 @@ def _null(model: PenalisedRows) -> Point:
     return solution.point
 
 
-def _grid(net: ElasticNet, model: PenalisedRows, null: Point) -> FloatArray:
+def _grid(net: ElasticNet, model: PenalisedRows, null: PenalisedPoint) -> FloatArray:
     """(L,) lambdas from the smallest that sets all penalised coefficients to 0."""
     groups = model.groups
     pull = np.where(groups.upper == 0.0, np.minimum(null.by_b, 0.0), null.by_b)
@@ -538,7 +538,7 @@ def _grid(net: ElasticNet, model: PenalisedRows, null: Point) -> FloatArray:
 def _followed(
     net: ElasticNet,
     model: PenalisedRows,
-    null: Point,
+    null: PenalisedPoint,
     lambdas: FloatArray,
     shortened: bool,
 ) -> Path:
@@ -548,7 +548,7 @@ def _followed(
     penalties = (
         (model.groups.at(lam, net.l1_ratio), TOLERANCE * lam) for lam in lambdas
     )
-    solutions: list[Solution] = []
+    solutions: list[PathPoint] = []
     explained = [0.0]
     ended = False
     for solution in follow(model, null, penalties):

@@ -165,7 +165,7 @@ class Shrinkage:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Point:
+class PenalisedPoint:
     """A point and the log-likelihood there, both it and its derivatives divided by N.
 
     Attributes
@@ -184,7 +184,9 @@ class Point:
     by_b: FloatArray
 
     @classmethod
-    def of(cls, model: Model, theta: FloatArray, b: FloatArray) -> Point | None:
+    def of(
+        cls, model: Model, theta: FloatArray, b: FloatArray
+    ) -> PenalisedPoint | None:
         """None outside the domain."""
         found = model.score(theta, b)
         if found is None:
@@ -227,7 +229,7 @@ class Quadratic:
 
     @classmethod
     def at(
-        cls, model: Model, point: Point, penalty: Shrinkage, groups: IntArray
+        cls, model: Model, point: PenalisedPoint, penalty: Shrinkage, groups: IntArray
     ) -> Quadratic | None:
         """At a point; None if the curvature is not that of a maximum in theta."""
         active = np.flatnonzero(np.isin(penalty.group, groups))
@@ -254,7 +256,7 @@ class Quadratic:
         )
 
     def step(
-        self, point: Point, penalty: Shrinkage, tolerance: float
+        self, point: PenalisedPoint, penalty: Shrinkage, tolerance: float
     ) -> tuple[FloatArray, FloatArray]:
         """The steps of theta (t,) and b (p,) to the minimum."""
         r = point.by_b[self.active] - self.V.T @ point.by_theta
@@ -331,12 +333,12 @@ class Quadratic:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Solution:
+class PathPoint:
     """A minimum under one penalty.
 
     Attributes
     ----------
-    point : Point
+    point : PenalisedPoint
     penalty : Shrinkage
     residual : float
         Largest distance from the conditions of an optimum, of all coefficients and
@@ -346,7 +348,7 @@ class Solution:
         The last one that was used.
     """
 
-    point: Point
+    point: PenalisedPoint
     penalty: Shrinkage
     residual: float
     steps: int
@@ -372,19 +374,19 @@ class Solution:
 
 def solve(
     model: Model,
-    point: Point,
+    point: PenalisedPoint,
     penalty: Shrinkage,
     tolerance: float,
     likely: BoolArray,
     quadratic: Quadratic | None = None,
     max_iter: int = 100,
-) -> Solution:
+) -> PathPoint:
     """Minimise from a point.
 
     Parameters
     ----------
     model : Model
-    point : Point
+    point : PenalisedPoint
     penalty : Shrinkage
     tolerance : float
         Bound on the residual.
@@ -422,7 +424,7 @@ def solve(
         before = 0.0 if moved is None else residual
         point = point if moved is None else moved
         steps += 1
-    return Solution(
+    return PathPoint(
         point=point,
         penalty=penalty,
         residual=residual,
@@ -432,7 +434,7 @@ def solve(
 
 
 def _working_set(
-    penalty: Shrinkage, point: Point, failing: BoolArray, likely: BoolArray
+    penalty: Shrinkage, point: PenalisedPoint, failing: BoolArray, likely: BoolArray
 ) -> IntArray:
     """Groups that are not 0, and of the others that fail the conditions or are likely
     to, those with the steepest slopes.
@@ -449,10 +451,10 @@ def _working_set(
 
 def _downhill(
     model: Model,
-    point: Point,
+    point: PenalisedPoint,
     penalty: Shrinkage,
     step: tuple[FloatArray, FloatArray],
-) -> Point | None:
+) -> PenalisedPoint | None:
     """The first of the point plus the step, half of it, ... that lowers the objective
     by enough; None if none does.
     """
@@ -464,7 +466,7 @@ def _downhill(
     share = 1.0
     for _ in range(_HALVINGS):
         b = point.b + share * of_b
-        moved = Point.of(model, point.theta + share * of_theta, b)
+        moved = PenalisedPoint.of(model, point.theta + share * of_theta, b)
         if moved is not None:
             rise = point.loglik - moved.loglik + penalty.value(b) - here
             if rise <= _ARMIJO * share * change + rounding:
@@ -475,16 +477,16 @@ def _downhill(
 
 def follow(
     model: Model,
-    point: Point,
+    point: PenalisedPoint,
     penalties: Iterable[tuple[Shrinkage, float]],
     max_iter: int = 100,
-) -> Iterator[Solution]:
+) -> Iterator[PathPoint]:
     """The solutions under penalties that become weaker, each from the one before.
 
     Parameters
     ----------
     model : Model
-    point : Point
+    point : PenalisedPoint
     penalties : iterable of (Shrinkage, tolerance of the residual)
     max_iter : int
         Most steps of each.

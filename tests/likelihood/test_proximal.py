@@ -10,7 +10,7 @@ import pytest
 import twins_descent
 
 from ordstat.compiled.descent import descend
-from ordstat.likelihood.proximal import Point, Shrinkage, solve
+from ordstat.likelihood.proximal import PenalisedPoint, Shrinkage, solve
 from ordstat.newton import Blocks
 
 
@@ -82,7 +82,7 @@ PENALTIES = {
 def test_minimum_of_a_quadratic_function(name):
     penalty = PENALTIES[name]
     model = Quadratic(np.random.default_rng(3), 12)
-    begun = Point.of(model, np.zeros(2), np.zeros(12))
+    begun = PenalisedPoint.of(model, np.zeros(2), np.zeros(12))
     found = solve(model, begun, penalty, 1e-10, np.zeros(penalty.l1.size, dtype=bool))
     assert found.residual <= 1e-10
     x = np.concatenate([found.point.theta, found.point.b])
