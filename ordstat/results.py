@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -232,6 +232,28 @@ def kept_covariance(fit: OrdinalResults, design: Design, data: Any) -> Any:
     if not chosen.asked:
         return {"cluster": clusters}
     return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
+
+
+#: Options that several methods have, that change a fit, and that no name of a method
+#: stands for.
+_SHARED = ("penalty", "C", "kernel")
+
+
+def _tell_left_out(old: Method, new: Method, given: Collection[str]) -> None:
+    """Warn of options of a fit that are not those of the method that replaces it."""
+    lost = []
+    for f in fields(old):
+        value = getattr(old, f.name)
+        if f.name not in _SHARED or f.name in given or value == f.default:
+            continue
+        if hasattr(new, f.name) and getattr(new, f.name) != value:
+            lost.append(f"{f.name}={value!r}")
+    if lost:
+        options = ", ".join(lost)
+        warn(
+            f"update(method=...) left out options of the fit: {options}. Give them too,"
+            " to keep them."
+        )
 
 
 @with_advice
@@ -571,6 +593,8 @@ class OrdinalResults:
         nominal, scale : str, optional
             A dot stands for the old one; "~ 1" takes the effects away.
         method : str or Method, optional
+            The new method has its defaults, but for options given here; a DataWarning
+            names options of the fit, such as penalty=, that it leaves out.
         data : data frame, optional
             The data of the fit if not given; they must still be what they were.
         **changes
@@ -630,7 +654,10 @@ class OrdinalResults:
             else {"kept_vcov": kept_covariance(self, new, data)}
         )
         if method is not None:
-            return self.fitter(new, method, options, **vcov, **kept)
+            fitted = self.fitter(new, method, options, **vcov, **kept)
+            if isinstance(method, str):
+                _tell_left_out(self.method, fitted.method, options)
+            return fitted
         same: Any = self.method
         if (
             self.design.sample.rows.random is not None

@@ -9,7 +9,7 @@ import pytest
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.exceptions import DataError, FormulaError, OptionError
+from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError
 from ordstat.formula import design
 from ordstat.formula.design import make
 from ordstat.formula.recipe import updated_formula
@@ -236,3 +236,14 @@ def test_clusters_of_new_data_under_the_old_index():
     np.testing.assert_allclose(
         fit.vcov(), ordfit("rating ~ temp", other, cluster="judge").vcov(), rtol=1e-12
     )
+
+
+def test_a_new_method_names_the_options_that_it_leaves_out():
+    wine = load_data("wine")
+    fit = ordfit("rating ~ temp + contact", wine, penalty=1.0)
+    with pytest.warns(DataWarning, match=r"left out options of the fit: penalty=1\.0"):
+        plain = fit.update(method="probit")
+    assert plain.method.penalty is None
+    assert fit.update(method="probit", penalty=1.0).method.penalty == 1.0
+    assert fit.update(link="probit").method.penalty == 1.0
+    assert ordfit("rating ~ temp", wine, "probit").update(method="logit").loglik < 0.0

@@ -48,14 +48,15 @@ class ElasticNet:
         than rows); the path then ends early where it explains 99% of the deviance, or
         hardly more than before.
     n_lambdas : int
+        At least 1.
     choose : {"aic", "bic", "ebic", "min", "1se"} or float, optional
         The lambda of the fit: that of the smallest criterion, or by cross-validation
         that of the smallest score ("min"), or the largest whose mean score is within
         one standard error of it ("1se"). By default "1se" with `cv`, else "bic". A
         number is a value of `lambdas`.
     cv : int, optional
-        Number of folds, stratified by level, with clusters in one fold. Columns are
-        standardised within each.
+        Number of folds, at least 2, stratified by level, with clusters in one fold.
+        Columns are standardised within each.
     score : {"logloss", "rps", "absolute", "classification"}
         What cross-validation takes the mean of: minus the log-probability, the ranked
         probability score, or the cost of the predicted level.
@@ -67,7 +68,7 @@ class ElasticNet:
     standardize : bool
         Whether columns are divided by their standard deviations.
     n_jobs : int
-        Threads for the folds.
+        Threads for the folds; -1 for one a core.
 
     Raises
     ------

@@ -314,9 +314,21 @@ class Scored:
         return np.asarray(np.sqrt(variance / (len(self.scores) - 1)))
 
     def chosen(self, rule: str) -> int:
-        """Position of lambda by the rule "min" or "1se"."""
+        """Position of lambda by the rule "min" or "1se".
+
+        Raises
+        ------
+        DataError
+            No lambda has a finite score.
+        """
         mean = self.mean
         best = int(np.argmin(mean))
+        if not np.isfinite(mean[best]):
+            raise DataError(
+                "The cross-validated log-loss must be finite at some lambda; it is"
+                " infinite at all, as held-out rows have probabilities of 0 or crossing"
+                " thresholds. Give ElasticNet(score='rps'), or choose='bic'."
+            )
         if rule == "min":
             return best
         return int(np.argmax(mean <= mean[best] + self.error[best]))

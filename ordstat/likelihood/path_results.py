@@ -12,7 +12,13 @@ import numpy as np
 import pandas as pd
 
 from ..checks import counted, label_texts, one_of
-from ..exceptions import ConvergenceWarning, DataWarning, UnavailableError, warn
+from ..exceptions import (
+    ConvergenceWarning,
+    DataWarning,
+    OptionError,
+    UnavailableError,
+    warn,
+)
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table
 from ..report.sections import (
@@ -283,7 +289,7 @@ class PathResults(LikelihoodResults):
         return (_NO_ERRORS,)
 
     @property
-    def edf(self) -> float:  # type: ignore[override]
+    def edf(self) -> float:
         """Degrees of freedom, of the thresholds and of the penalised coefficients."""
         return float(self._path.df[self.fit.position])
 
@@ -315,10 +321,23 @@ class PathResults(LikelihoodResults):
         section : {"model", "fit", "errors", "all"}, optional
             One part in full, or all; by default one screen.
         exponentiate, level, per
-            Not used: there are no limits, and coefficients are those of the columns.
+            Must be left out: there are no limits, and coefficients are those of the
+            columns.
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
+
+        Raises
+        ------
+        OptionError
+            `exponentiate`, `level` or `per` is given.
         """
+        given = {"exponentiate": exponentiate, "level": level != 0.95, "per": per}
+        for name, value in given.items():
+            if value:
+                raise OptionError(
+                    f"{name}= must be left out for fits with an elastic net, whose"
+                    " summary has the coefficients alone. Use refit().summary()."
+                )
         texts = label_texts(labels)
         thresholds = threshold_table(pd.DataFrame({"threshold": self.thresholds}))
         converged = (

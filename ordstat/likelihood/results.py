@@ -402,7 +402,7 @@ class LikelihoodResults(OrdinalResults):
         return float(self.fit.null_loglik)
 
     @property
-    def edf(self) -> int:
+    def edf(self) -> float:
         """Number of estimated parameters, including those of the covariance of random
         effects.
         """

@@ -10,6 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from ordstat import DataError, DataWarning, ElasticNet, OptionError, ordfit
+from ordstat.likelihood.elastic_path import Scored
 
 
 def frame_of(n=200, p=8, K=4, seed=0):
@@ -235,3 +236,10 @@ def test_unpenalised_columns_must_be_determined():
 def test_signs_of_columns_in_a_group_are_refused():
     with pytest.raises(OptionError, match="groups=False"):
         ordfit("y ~ g", FRAME, penalty=ElasticNet(), constraints={"g[T.b]": "+"})
+
+
+def test_scores_that_are_infinite_at_every_lambda_choose_none():
+    scored = Scored(scores=np.full((3, 4), np.inf), weights=np.ones(3), residual=0.0)
+    for rule in ("min", "1se"):
+        with pytest.raises(DataError, match="must be finite at some lambda"):
+            scored.chosen(rule)

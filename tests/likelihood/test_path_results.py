@@ -151,3 +151,12 @@ def test_every_public_question_answers_or_refuses():
                 member()
             except (UnavailableError, OptionError):
                 continue
+
+
+@pytest.mark.parametrize(
+    "option", [{"exponentiate": True}, {"level": 0.9}, {"per": "sd"}]
+)
+def test_a_summary_refuses_what_it_cannot_show(option):
+    (name,) = option
+    with pytest.raises(OptionError, match=f"{name}= must be left out"):
+        FIT.summary(**option)
