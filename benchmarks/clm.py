@@ -4,9 +4,6 @@ arithmetic limit.
 
 from __future__ import annotations
 
-import time
-from dataclasses import replace
-
 from benchmarks.contestants import python_clm as py
 from benchmarks.contestants import r_clm
 from benchmarks.data import cumulative_logit
@@ -82,27 +79,4 @@ def profiles(quick: bool = False) -> list[dict[str, object]]:
              "over ordstat": ratio(taken, name, "ordstat profiles")}
             for name, seconds in taken.items()
         ]  # fmt: skip
-    return rows
-
-
-def sequential(quick: bool = False) -> list[dict[str, object]]:
-    """Continuation ratios with standard errors, beside R's VGAM; seconds are of the
-    processor.
-    """
-    rows: list[dict[str, object]] = []
-    for n in (10_000,) if quick else (10_000, 100_000):
-        frame = cumulative_logit(n, 10, 5)
-        vgam = r_clm.contestants(frame, ("cratio",), processor=True)
-        own = replace(py.ordstat_call(frame, "cratio"), clock=time.process_time)
-        taken = rounds([own, *vgam], 3)
-        r_clm.close(vgam)
-        rows += [
-            {
-                "n": n,
-                "contestant": name,
-                "seconds": sorted(seconds)[1],
-                "over ordstat": ratio(taken, name, "ordstat"),
-            }
-            for name, seconds in taken.items()
-        ]
     return rows

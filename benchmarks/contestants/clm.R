@@ -6,6 +6,7 @@ n <- as.integer(args[3]); p <- as.integer(args[4])
 X <- matrix(readBin(args[1], "double", n * p), n, p, dimnames = list(NULL, paste0("x", seq_len(p))))
 y <- factor(readBin(args[2], "integer", n), ordered = TRUE)
 frame <- data.frame(y = y, X)
+unordered <- data.frame(y = factor(y, ordered = FALSE), X)
 form <- as.formula(paste("y ~", paste(colnames(X), collapse = " + ")))
 Xi <- cbind("(Intercept)" = 1, X)
 fitted <- NULL
@@ -22,6 +23,10 @@ calls <- list(
   orm = function() rms::orm(form, data = frame),
   vglm = function() VGAM::vglm(form, VGAM::cumulative(parallel = TRUE, reverse = TRUE), data = frame),
   cratio = function() diag(vcov(VGAM::vglm(form, VGAM::cratio(parallel = TRUE), data = frame))),
+  sratio = function() diag(vcov(VGAM::vglm(form, VGAM::sratio(parallel = TRUE), data = frame))),
+  acat = function() diag(vcov(VGAM::vglm(form, VGAM::acat(parallel = TRUE), data = frame))),
+  multinomial = function() diag(vcov(VGAM::vglm(form, VGAM::multinomial(refLevel = 1), data = unordered))),
+  multinom = function() diag(vcov(nnet::multinom(form, data = unordered, Hess = TRUE, trace = FALSE))),
   nominal = function() clm(with_factor, nominal = last, data = factors),
   scale = function() clm(with_factor, scale = first, data = factors),
   flexible = function() clm(with_factor, link = "Aranda-Ordaz", data = factors),

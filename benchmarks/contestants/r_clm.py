@@ -1,4 +1,4 @@
-"""R's clm, polr, orm and vglm, in one R process that stays up between rounds."""
+"""R's clm, polr, orm, vglm and multinom, in one R process that stays up between rounds."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ PACKAGES = {
     "orm": "rms",
     "vglm": "VGAM",
     "cratio": "VGAM",
+    "sratio": "VGAM",
+    "acat": "VGAM",
+    "multinomial": "VGAM",
+    "multinom": "nnet",
 }
 
 
