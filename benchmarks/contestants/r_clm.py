@@ -1,4 +1,4 @@
-"""R's clm, polr, orm, vglm and multinom, in one R process that stays up between rounds."""
+"""R's clm, polr, orm, vglm and multinom, in one R process that stays up."""
 
 from __future__ import annotations
 
