@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from problems import ranked
+from scipy.stats import ttest_rel
 
 from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
 from ordstat.exceptions import DataError
 from ordstat.judging.folds import held_weights
-from ordstat.prediction.blend import simplex_weights
+from ordstat.prediction import blend
+from ordstat.prediction.blend import _lead, simplex_weights
 
 
 @pytest.fixture(scope="module")
@@ -160,3 +162,63 @@ def test_copies_among_single_rows_are_dealt_out():
     assert ((parted == 1.0) & (some == 2.0)).any()
     together = held_weights(x, y, np.full(60, 3.0), 5, rng)
     assert set(np.unique(together)) == {0.0, 3.0}
+
+
+def test_the_lead_is_the_t_value_of_paired_differences():
+    rng = np.random.default_rng(4)
+    above = np.sort(rng.uniform(size=(3, 50, 2)))[..., ::-1]
+    y = rng.integers(0, 3, 50)
+    happened = y[:, None] > np.arange(2)
+    of_members = np.square(above - happened).sum(axis=2)
+    of_blend = np.square(above.mean(axis=0) - happened).sum(axis=1)
+    best, lead = _lead(above, y, np.ones(50))
+    assert best == of_members.mean(axis=1).argmin()
+    t = ttest_rel(of_blend, of_members[best]).statistic
+    assert lead == pytest.approx(t * np.sqrt(50 / 49))
+    twice = _lead(above, y, np.full(50, 2.0))
+    assert twice == (best, pytest.approx(lead))
+
+
+@pytest.mark.parametrize(
+    ("rows", "leads", "weights"),
+    [
+        (140, [(1, 1.1), (1, 2.6)], [0.0, 1.0]),
+        (140, [(1, 1.1), (0, 2.4)], [0.5, 0.5]),
+        (140, [(1, 0.9)], [0.5, 0.5]),
+        (99, [], [0.5, 0.5]),
+    ],
+)
+def test_one_default_member_is_used_if_it_leads_clearly(
+    frame, monkeypatch, rows, leads, weights
+):
+    members = (CumulativeLink(), CumulativeLink(link="cloglog"))
+    monkeypatch.setattr(Blend, "_chosen", lambda self, most: members)
+    asked = []
+
+    def lead(above, y, w):
+        asked.append((above.shape, y.size, w.sum()))
+        return leads[len(asked) - 1]
+
+    monkeypatch.setattr(blend, "_lead", lead)
+    data = frame.head(rows)
+    fit = ordfit("y ~ a + b", data, "blend")
+    assert fit.members["weight"].iloc[:2].tolist() == weights
+    assert [size for _, size, _ in asked] == [28, 56][: len(leads)]
+    assert all(shape == (2, size, 3) for shape, size, _ in asked)
+    if weights == [0.0, 1.0]:
+        alone = ordfit("y ~ a + b", data, "cloglog")
+        np.testing.assert_allclose(
+            fit.predict(type="prob"), alone.predict(type="prob"), atol=1e-12
+        )
+        assert fit.members.index[-1] == "all, blended"
+    else:
+        assert fit.members.columns.tolist() == ["weight"]
+
+
+@pytest.mark.slow
+def test_steps_are_left_to_the_boosted_trees():
+    rng = np.random.default_rng(6)
+    data = pd.DataFrame(rng.integers(0, 4, size=(250, 4)), columns=[*"abcd"])
+    steps = 2 * (data["a"] > 1) + (data["b"] > 1) * (data["c"] > 1)
+    fit = ordfit("y ~ a + b + c + d", data.assign(y=steps), "blend")
+    assert fit.members["weight"].iloc[:4].tolist() == [1.0, 0.0, 0.0, 0.0]
