@@ -26,6 +26,7 @@ import pandas as pd  # noqa: E402
 
 from benchmarks import (  # noqa: E402
     against_r,
+    alone,
     asked,
     blocks,
     boosting,
@@ -73,6 +74,7 @@ SUITES = {
     "ordboost": ordboost.run,
     "online": online.run,
     "prediction": prediction.run,
+    "alone": alone.run,
     "trees": trees.run,
     "bounds": bounds.run,
     "ordering": ordering.run,
