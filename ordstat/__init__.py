@@ -114,7 +114,7 @@ _MODULES = {
     "agreement": "inference.agreement",
     "choose_family": "choice",
     "compare": "comparison",
-    "describe_ordinal": "report.describe",
+    "describe_ordinal": "inference.describe",
     "load": "persistence",
     "macro_cost": "judging.costs",
     **dict.fromkeys(("polychoric", "polyserial"), "inference.polychoric"),

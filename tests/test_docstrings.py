@@ -15,13 +15,13 @@ from ordstat.effects.emmeans import Emmeans
 from ordstat.inference.agreement import Agreement
 from ordstat.inference.bootstrap import Bootstrap
 from ordstat.inference.certificate import Convergence
+from ordstat.inference.describe import OrdinalDescription
 from ordstat.inference.goodness import GoodnessOfFit
 from ordstat.inference.polychoric import Polychoric
 from ordstat.inference.pooling import PooledResults
 from ordstat.judging.compared import Comparison
 from ordstat.judging.conformal import ConformalIntervals
 from ordstat.mixed.results import MixedResults
-from ordstat.report.describe import OrdinalDescription
 
 
 def _is_own(value: Any, module: Any) -> bool:

@@ -30,7 +30,7 @@ from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import as_frame
 from ..formula.inputs import read_items
 from ..judging.costs import named_costs
-from ..report.describe import limit_names
+from ..report.cells import limit_names
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from ..report.cells import limit_heads
 from ..report.render import Table
 from ..report.sections import shortened
 from .summary import TITLES, ratio_table
@@ -54,10 +55,7 @@ def tables_of(
         name = write(labels)
         unit = suffixes.get(record.name)
         names.append(f"{name}, {unit}" if unit else name)
-    limits = {
-        "conf_low": f"{50 * (1 - level):.3g}%",
-        "conf_high": f"{50 * (1 + level):.3g}%",
-    }
+    limits = dict(zip(("conf_low", "conf_high"), limit_heads(level), strict=True))
     heads = _HEADS | limits | {"fmi": "FMI"}
     frame = pd.DataFrame(tidy)[list(heads)].rename(columns=heads).set_axis(names)
     for kind, title in _TITLES.items():

@@ -17,7 +17,14 @@ from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import threshold_values
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import excluding
-from ..report.cells import EXACT, column_cells, few_decimals, p_in_words, ratio_decimals
+from ..report.cells import (
+    EXACT,
+    column_cells,
+    few_decimals,
+    limit_heads,
+    p_in_words,
+    ratio_decimals,
+)
 from ..report.grid import SCREEN, SHORTEST_LABEL
 from ..report.ratios import ratio_of
 from ..report.render import Line, Report, Summary, Table
@@ -320,7 +327,7 @@ def _estimates(r: LikelihoodResults, level: float, factors: FloatArray) -> pd.Da
     )
     statistic = "z" if r.bias_reduced is None and np.isinf(r.own_covariance.df) else "t"
     changed = {"estimate": r.fit.limits, "std. error": columns["std_error"]}
-    limits = {f"{50 * (1 - level):.3g}%": low, f"{50 * (1 + level):.3g}%": high}
+    limits = dict(zip(limit_heads(level), (low, high), strict=True))
     shown = changed | {statistic: columns["statistic"]}
     if r.bias_reduced is not None:
         shown["df"] = columns["df"]

@@ -29,7 +29,7 @@ from ..likelihood.marginal import Marginal
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
 from ..likelihood.unavailable import MODIFIERS, without
-from ..report.cells import p_in_words
+from ..report.cells import limit_heads, p_in_words
 from ..report.frames import NotedFrame
 from ..report.render import Table
 from ..report.warnings import Alert
@@ -625,7 +625,7 @@ def _latent_variances(r: MixedResults) -> tuple[list[float], float] | None:
 
 def _table(r: MixedResults, level: float) -> Table:
     """Variances, standard deviations with errors and limits, correlations."""
-    limits = f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
+    limits = limit_heads(level)
     names = {
         "sd": "std. dev.",
         "std_error": "std. error",

@@ -189,6 +189,23 @@ def count(n: float) -> str:
     return f"{n:.0f}" if float(n).is_integer() or n >= 1e5 else f"{n:.6g}"
 
 
+def limit_heads(level: float) -> tuple[str, str]:
+    """Heads of columns of confidence limits.
+
+    Examples
+    --------
+    >>> limit_heads(0.95)
+    ('2.5%', '97.5%')
+    """
+    return f"{50 * (1 - level):.3g}%", f"{50 * (1 + level):.3g}%"
+
+
+def limit_names(level: float) -> dict[str, str]:
+    """Printed names of the columns of standard errors and limits."""
+    lower, upper = limit_heads(level)
+    return {"std_error": "SE", "lower": lower, "upper": upper}
+
+
 def first_few(names: Sequence[str], most: int) -> str:
     """The first few names of a list, and how many more there are."""
     more = [f"and {len(names) - most} more"] if len(names) > most else []

@@ -5,7 +5,12 @@ import pytest
 from scipy.stats import brunnermunzel, kruskal, mannwhitneyu
 
 from ordstat import datasets, describe_ordinal
-from ordstat.report.describe import Ridits, logit_limits, mid_shares, superiority
+from ordstat.inference.ridits import (
+    Ridits,
+    limits_of_shares,
+    mid_shares,
+    superiority,
+)
 
 K = 5
 SAMPLES = 2000
@@ -145,8 +150,8 @@ def test_errors_of_items_by_jackknife():
 
 
 def test_limits_of_probabilities():
-    low, high = logit_limits(
-        np.array([0.2, 0.8, 1.0, 0.5]), np.array([0.05, 0.05, 0.0, 0.0]), 1.96
+    low, high = limits_of_shares(
+        np.array([0.2, 0.8, 1.0, 0.5]), np.array([0.05, 0.05, 0.0, 0.0]), 0.95
     )
     assert np.isnan([low[2:], high[2:]]).all() and low[0] + high[1] == pytest.approx(
         1.0
@@ -176,7 +181,7 @@ def test_limits_hold_the_truth():
             ]
         ).T
         r = Ridits(counts)
-        own = np.array(logit_limits(r.means, r.independent_errors(), 1.96))
+        own = np.array(limits_of_shares(r.means, r.independent_errors(), 0.95))
         both = np.hstack([limits, own])
         known = np.concatenate([truth, ridits])
         held += (both[0] <= known) & (known <= both[1])
@@ -195,6 +200,6 @@ def test_limits_of_items_hold_the_truth():
     for _ in range(SAMPLES):
         codes = paired(rng, 60)
         r = item_ridits(codes)
-        low, high = logit_limits(r.means, r.paired_errors(codes, np.ones(60)), 1.96)
+        low, high = limits_of_shares(r.means, r.paired_errors(codes, np.ones(60)), 0.95)
         held += (low <= truth) & (truth <= high)
     assert np.all(np.abs(held / SAMPLES - 0.95) <= ALLOWED), held / SAMPLES

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from inference.test_describe import ITEMS, answers
 from ordstat import DataError, OptionError, SurveyDesign, describe_ordinal
-from ordstat.report.rank_tests import jonckheere_terpstra, kruskal_wallis
-from report.test_describe import ITEMS, answers
+from ordstat.inference.rank_tests import jonckheere_terpstra, kruskal_wallis
 
 SAMPLE = pd.read_csv(Path(__file__).parents[1] / "formula" / "survey_sample.csv")
 SAMPLE["three"] = pd.cut(SAMPLE["age"], [0, 35, 55, 200], labels=[1, 2, 3])

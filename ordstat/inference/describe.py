@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit, ndtri, stdtrit
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
@@ -19,8 +17,9 @@ from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
 from ..formula.inputs import read_items, vector, weights_of
 from ..formula.survey import Linearised, SurveyDesign, survey_of
-from .frames import NotedFrame
-from .grid import SCREEN
+from ..report.frames import NotedFrame
+from ..report.render import Report, Reported
+from .describe_tables import description_report, headed_names
 from .rank_tests import (
     RankTest,
     design_errors,
@@ -29,176 +28,11 @@ from .rank_tests import (
     jonckheere_terpstra,
     kruskal_wallis,
 )
-from .render import Report, Reported, Table
-from .sections import shortened
+from .ridits import MannWhitney, Ridits, limits_of_shares, mid_shares, superiority
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Smaller standard errors count as 0.
-_ROUNDING = 1e-9
-
-
-def mid_shares(counts: FloatArray) -> FloatArray:
-    """(..., K) share of the answers below each level plus half the share at it; NaN
-    without answers.
-
-    Examples
-    --------
-    >>> mid_shares(np.array([2.0, 2.0, 4.0])).tolist()
-    [0.125, 0.375, 0.75]
-    """
-    with np.errstate(invalid="ignore"):
-        return np.asarray(
-            (np.cumsum(counts, axis=-1) - 0.5 * counts)
-            / counts.sum(axis=-1, keepdims=True)
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class Ridits:
-    """Mean ridits of G samples, with all of them together as reference.
-
-    Attributes
-    ----------
-    counts : (G, K) of the levels in each sample
-
-    Examples
-    --------
-    >>> Ridits(np.array([[4.0, 1.0, 0.0], [1.0, 2.0, 2.0]])).means.round(3).tolist()
-    [0.33, 0.67]
-    """
-
-    counts: FloatArray
-
-    @property
-    def means(self) -> FloatArray:
-        """(G,) mean ridits; NaN for a sample without answers."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(
-                self.counts
-                @ mid_shares(self.counts.sum(axis=0))
-                / self.counts.sum(axis=1)
-            )
-
-    def influence(self) -> FloatArray:
-        """(G, G, K) change of the mean ridit of sample g by one answer of sample h at
-        level k.
-
-        The answer always belongs to the reference; if h = g, it is also one of the
-        answers that are averaged.
-        """
-        n = self.counts.sum(axis=1)
-        ridits = mid_shares(self.counts.sum(axis=0))
-        above = 1.0 - mid_shares(self.counts)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            centre = above @ (self.counts / n[:, None]).T
-            averaged = (ridits - self.means[:, None]) / n[:, None]
-        reference = (above[:, None, :] - centre[:, :, None]) / n.sum()
-        return np.asarray(reference + np.eye(n.size)[:, :, None] * averaged[:, None, :])
-
-    def independent_errors(self) -> FloatArray:
-        """(G,) standard errors if every row gives one answer: samples are groups; NaN
-        for fewer than 2 answers.
-        """
-        n = self.counts.sum(axis=1)
-        several = n > 1.0
-        corrected = self.counts[several] * (n[several] / (n[several] - 1.0))[:, None]
-        variances = np.einsum("ghk,hk->g", self.influence()[:, several] ** 2, corrected)
-        return np.where(several, np.sqrt(variances), np.nan)
-
-    def paired_errors(self, codes: IntArray, weights: FloatArray) -> FloatArray:
-        """(G,) standard errors if the same rows give all answers: samples are items.
-
-        Parameters
-        ----------
-        codes : (N, G) levels of the answers, -1 for missing ones
-        weights : (N,) case weights
-        """
-        answered = codes >= 0
-        moved = np.array(
-            [
-                np.where(answered, change[np.arange(len(change)), codes], 0.0).sum(
-                    axis=1
-                )
-                for change in self.influence()
-            ]
-        )
-        n = float(weights[answered.any(axis=1)].sum())
-        return np.asarray(
-            np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan))
-        )
-
-
-@dataclass(frozen=True)
-class MannWhitney:
-    """P(X > Y) + P(X = Y) / 2 of two independent samples, its standard error and
-    degrees of freedom.
-    """
-
-    probability: float
-    std_error: float
-    df: float
-
-    def limits(self, level: float) -> tuple[float, float]:
-        """Confidence limits; see `logit_limits`."""
-        low, high = logit_limits(
-            self.probability, self.std_error, float(stdtrit(self.df, 0.5 + level / 2.0))
-        )
-        return float(low), float(high)
-
-
-def superiority(x: FloatArray, y: FloatArray) -> MannWhitney:
-    """The Mann-Whitney probability from the counts (K,) of two samples, with the error
-    of Brunner & Munzel (2000).
-
-    The variance is computed from the placements of each sample among the other [as
-    DeLong, DeLong & Clarke-Pearson 1988 for areas under ROC curves]: it does not assume
-    equal distributions, and ties count half. NaN if a sample has fewer than two
-    answers.
-
-    Examples
-    --------
-    >>> chance = superiority(np.array([1.0, 2.0, 2.0]), np.array([4.0, 1.0, 0.0]))
-    >>> round(chance.probability, 4), round(chance.std_error, 4)
-    (0.84, 0.1273)
-    """
-    among_y = mid_shares(y)
-    above_y = 1.0 - mid_shares(x)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        parts = np.array([_variance(among_y, x), _variance(above_y, y)])
-        size = np.array([x.sum(), y.sum()])
-        df = parts.sum() ** 2 / np.sum(parts**2 / (size - 1.0))
-        probability = among_y @ x / size[0]
-    return MannWhitney(float(probability), float(np.sqrt(parts.sum())), float(df))
-
-
-def _variance(values: FloatArray, counts: FloatArray) -> float:
-    """Variance of the mean of values with these counts."""
-    n = counts.sum()
-    spread = counts @ (values - values @ counts / n) ** 2
-    return float(spread / (n - 1.0) / n) if n > 1.0 else float("nan")
-
-
-def logit_limits(
-    p: FloatArray | float, std_error: FloatArray | float, quantile: float
-) -> tuple[FloatArray, FloatArray]:
-    """Limits of a probability, symmetric on the logit scale; NaN where the standard
-    error is 0, as it is at 0 and 1.
-    """
-    p = np.asarray(p)
-    std_error = np.asarray(std_error)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        half = np.where(
-            std_error > _ROUNDING, quantile * std_error / (p * (1.0 - p)), np.nan
-        )
-        return np.asarray(expit(logit(p) - half)), np.asarray(expit(logit(p) + half))
-
-
-#: Fewest characters of a level's name beside other columns, and characters of those
-#: columns.
-_SHORTEST = 8
-_FIGURES = 34
 #: With more groups, `by` is probably a number that should be cut into classes.
 _MOST_GROUPS = 50
 
@@ -291,7 +125,7 @@ class OrdinalDescription(Reported):
         from ..plots.likert import likert
         from ..plots.style import Sheet
 
-        pairs = _pairs(self.counts.index)
+        pairs = headed_names(self.counts.index)
         names = [name for _, name in pairs]
         headings = [heading for heading, _ in pairs]
         shares = self.shares.to_numpy()
@@ -303,7 +137,7 @@ class OrdinalDescription(Reported):
 
     def report(self) -> Report:
         """The tables as data."""
-        return _report(self)
+        return description_report(self)
 
 
 _FRACTIONS = (
@@ -637,20 +471,20 @@ def _ridits(
     """
     by_group = counts.shape[1] > 1
     items = [Ridits(item) for item in (counts if by_group else [counts[:, 0]])]
-    quantile = float(ndtri(0.5 + level / 2.0))
+    df = np.inf
     if rows.survey is not None:
         errors = [_design_errors(items[0].influence(), rows, np.arange(len(counts)))]
         if by_group:
             changes = [item.influence() for item in items]
             errors = [_design_errors(c, rows, [j]) for j, c in enumerate(changes)]
-        quantile = float(stdtrit(rows.survey.df, 0.5 + level / 2.0))
+        df = float(rows.survey.df)
     elif by_group:
         errors = [item.independent_errors() for item in items]
     else:
         errors = [items[0].paired_errors(rows.codes, rows.w)]
     mean = np.concatenate([item.means for item in items])
     error = np.concatenate(errors)
-    lower, upper = logit_limits(mean, error, quantile)
+    lower, upper = limits_of_shares(mean, error, level, df)
     return pd.DataFrame(
         {"ridit": mean, "std_error": error, "lower": lower, "upper": upper}, index=index
     )
@@ -764,148 +598,3 @@ def _design_tests(
         steps = groups[:, None].astype(np.float64)
         tests["trend"] = design_rank_test(ridits, steps, w, survey)
     return tests
-
-
-# Report
-
-
-def _pairs(index: pd.Index) -> list[tuple[str, str]]:
-    """(heading, name) of each row."""
-    if isinstance(index, pd.MultiIndex):
-        return [(str(item), str(group)) for item, group in index]
-    return [("", str(name)) for name in index]
-
-
-def _report(d: OrdinalDescription) -> Report:
-    labels = [
-        f"{heading}: {name}" if heading else name
-        for heading, name in _pairs(d.counts.index)
-    ]
-    names = pd.Index(
-        labels,
-        name=": ".join(str(name) for name in d.counts.index.names if name is not None)
-        or None,
-    )
-    header = () if len(names) > 1 else (("Median", d.median.iloc[0]),)
-    tables = [_percent_table(d, names)]
-    if len(names) > 1:
-        tables.append(_ridit_table(d, names))
-    if len(d.mann_whitney):
-        tables.append(_pair_table(d))
-    if len(d.tests):
-        tables.append(_test_table(d))
-    return Report(
-        title=f"Ordered answers: {d.title}",
-        header=header,
-        tables=tuple(tables),
-        notes=d.notes,
-    )
-
-
-def _percent_table(d: OrdinalDescription, names: pd.Index) -> Table:
-    """Percentages under the names of the levels, or under 1..K with a key if the names
-    take too much room.
-    """
-    percent = d.percent.set_axis([str(level) for level in d.counts.columns], axis=1)
-    room = SCREEN - max(map(len, names)) - len("  n  missing  ") - 4
-    numbered = sum(max(len(name), 5) + 2 for name in percent.columns) > room
-    note = ""
-    if numbered:
-        key = [
-            f"{k} = {name}"
-            for k, name in enumerate(percent.columns, start=1)
-            if name != str(k)
-        ]
-        note = f"Levels: {', '.join(key)}." if key else ""
-        percent = percent.set_axis(
-            [str(k + 1) for k in range(percent.shape[1])], axis=1
-        )
-    shown = dict.fromkeys(percent.columns, ".1f")
-    frame = pd.concat([d.n, d.missing, percent], axis=1)
-    formats = {"n": "int", "missing": "int"} | shown
-    return shortened(
-        Table(
-            title="Percent of answers",
-            frame=frame.set_axis(names),
-            formats=formats,
-            note=note,
-        ),
-        ".percent",
-    )
-
-
-def limit_names(level: float) -> dict[str, str]:
-    """Printed names of the columns of standard errors and limits."""
-    return {
-        "std_error": "SE",
-        "lower": f"{50 * (1 - level):.3g}%",
-        "upper": f"{50 * (1 + level):.3g}%",
-    }
-
-
-def _ridit_table(d: OrdinalDescription, names: pd.Index) -> Table:
-    room = max(_SHORTEST, SCREEN - max(map(len, names)) - _FIGURES)
-    medians = [
-        "NA" if level is None else textwrap.shorten(str(level), room, placeholder="...")
-        for level in d.median
-    ]
-    frame = d.ridits.rename(columns=limit_names(d.level)).set_axis(names)
-    frame.insert(0, "median", medians)
-    reference = "all groups" if len(d.mann_whitney) else "all items"
-    note = (
-        f"Ridit: the probability that an answer is higher than one of {reference}"
-        " together, a tie counting half; 0.5 means no difference."
-    )
-    return shortened(
-        Table(
-            title="Medians and mean ridits",
-            frame=frame,
-            formats=_decimals(frame),
-            note=note,
-        ),
-        ".ridits",
-    )
-
-
-def _pair_table(d: OrdinalDescription) -> Table:
-    names = [
-        f"{': '.join(map(str, head))}{': ' if head else ''}{a} > {b}"
-        for *head, a, b in d.mann_whitney.index
-    ]
-    by = pd.Index(names, name=d.counts.index.names[-1])
-    frame = d.mann_whitney.rename(
-        columns={"probability": "P"} | limit_names(d.level)
-    ).set_axis(by)
-    title = "Probability of a higher answer in the first group, a tie counting half"
-    undefined = d.mann_whitney["lower"].isna().any()
-    if undefined:
-        note = (
-            "No limits (NA) where groups do not overlap or have fewer than 2 answers."
-        )
-    else:
-        note = ""
-    return shortened(
-        Table(title=title, frame=frame, formats=_decimals(frame), note=note),
-        ".mann_whitney",
-    )
-
-
-def _test_table(d: OrdinalDescription) -> Table:
-    names = [": ".join(map(str, np.atleast_1d(name))) for name in d.tests.index]
-    frame = d.tests.set_axis(pd.Index(names, name="test"))
-    surveyed = "den_df" in frame
-    statistic = "F" if surveyed else "statistic"
-    columns = ["statistic", "df", *(["den_df"] if surveyed else []), "p_value"]
-    frame = frame[columns].rename(columns={"statistic": statistic})
-    return shortened(
-        Table(
-            title="Tests between groups",
-            frame=frame,
-            formats={statistic: ".2f", "df": "int", "den_df": "int", "p_value": "p"},
-        ),
-        ".tests",
-    )
-
-
-def _decimals(frame: pd.DataFrame) -> dict[str, str]:
-    return {name: ".3f" for name in frame.columns if name != "median"}

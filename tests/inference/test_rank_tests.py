@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal, mannwhitneyu, norm
 
-from ordstat.report.rank_tests import (
+from ordstat.inference.rank_tests import (
     _rising_pairs,
     _variance,
     jonckheere_terpstra,
