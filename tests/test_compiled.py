@@ -186,6 +186,15 @@ CALLS = {
         ],
         set(),
     ),
+    "level_sums": (
+        sums.level_sums,
+        lambda: [
+            *(X, ones(N, 2), Y, ones(N), ones(N), ones(D), ones(D), ones(2, 2)),
+            *(ones(D), True, ones(2, 2), ones(3, 3), ones(2, 2, D), ones(D)),
+            *(ones(D, D), True),
+        ],
+        set(),
+    ),
     "spreads": (sums.spreads, lambda: [X, ones(N), ones(D), ones(D), ones(D)], set()),
     "gather": (
         sums.gather,

@@ -174,3 +174,56 @@ def stage_sums(
         loglik += interval_sums(*by_row, *columns, *limits, *sums, rest, gram, second)
         pairs[k] = sums[1][0, 0]
     return loglik
+
+
+def level_sums(
+    X,
+    w,
+    y,
+    weights,
+    offset,
+    mean,
+    inverse,
+    theta,
+    by,
+    summed,
+    alpha,
+    pairs,
+    cross,
+    rest,
+    gram,
+    second,
+):
+    """Twin of `ordstat.compiled.sums.level_sums`: by row, with the matrix from
+    predictors to scores.
+    """
+    n = len(X)
+    count, m = theta.shape
+    v = np.ones(n) if weights is None else weights
+    w = np.ones((n, 1)) if w is None else w
+    x = (X - mean) * inverse
+    H = x @ by + (0.0 if offset is None else offset)
+    eta = w @ theta.T - H[:, None]
+    of_scores = np.eye(count + 1, count, -1)
+    if summed:
+        of_scores = -np.tri(count + 1, count, -1)
+    first, last = np.triu_indices(count)
+    left, right = np.triu_indices(m)
+    loglik = 0.0
+    for i in range(n):
+        scores = of_scores @ eta[i]
+        log_p = scores - np.logaddexp.reduce(scores)
+        probabilities = np.exp(log_p)
+        observed = np.arange(count + 1) == y[i]
+        slope = v[i] * (observed - probabilities) @ of_scores
+        spread = np.diag(probabilities) - np.outer(probabilities, probabilities)
+        curvature = v[i] * of_scores.T @ spread @ of_scores
+        loglik += v[i] * log_p[y[i]]
+        alpha += np.outer(slope, w[i])
+        rest -= slope.sum() * x[i]
+        if second:
+            of_columns = np.outer(w[i], w[i])[left, right]
+            pairs += np.outer(curvature[first, last], of_columns)
+            cross -= np.einsum("t,m,q->tmq", curvature.sum(axis=1), w[i], x[i])
+            gram += curvature.sum() * np.outer(x[i], x[i])
+    return loglik

@@ -66,6 +66,19 @@ cdef extern from "interval_rows.h":
     void add_places(int n, int px, int pz, const Py_ssize_t *place, const OrdstatChunk *at, const double *rows,
                     double *sums) noexcept nogil
 
+cdef extern from "level_rows.h":
+    ctypedef double OrdstatColumn[ORDSTAT_ROOM]
+    void level_scores(int n, int last, bint sums, OrdstatColumn *p) noexcept nogil
+    void level_shares(int n, int last, const Py_ssize_t *y, OrdstatColumn *p, OrdstatChunk *at) noexcept nogil
+    void sums_terms(int n, int last, bint second, const Py_ssize_t *y, const double *v, OrdstatColumn *p,
+                    OrdstatColumn *above, OrdstatColumn *slopes, OrdstatColumn *sums,
+                    OrdstatColumn *pairs) noexcept nogil
+    void own_terms(int n, int last, bint second, const Py_ssize_t *y, const double *v, OrdstatColumn *p,
+                   OrdstatColumn *others, OrdstatColumn *slopes, OrdstatColumn *sums,
+                   OrdstatColumn *pairs) noexcept nogil
+    void level_totals(int n, int last, bint second, const OrdstatColumn *slopes, const OrdstatColumn *sums,
+                      OrdstatChunk *at) noexcept nogil
+
 cdef enum:
     TILE = 32  # columns per call of BLAS
     FIRST = 4  # sums of a threshold only, before the sums with columns
@@ -561,6 +574,122 @@ def stage_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, :
                 start += rows
             _hand_over_columns(&room, &of, rest, gram)
     finally:
+        free(at)
+        free(room.all)
+    return total
+
+
+cdef void _add_products(int n, int count, const OrdstatColumn *a, int width, const double *b, bint by_rows, int pitch,
+                        double *sums, int step) noexcept nogil:
+    """sums += a' b, for `count` columns a and `width` columns b, which stand row by row or one after the other.
+
+    Rows of b are `pitch` apart, those of the sums `step`. BLAS runs on one thread for products of this size.
+    """
+    cdef double one = 1.0
+    cdef int room = ORDSTAT_ROOM, first, left, high, wide, lead = pitch if by_rows else room
+    cdef char plain = b'N', turn = b'N' if by_rows else b'T'
+    for first from 0 <= first < count by TILE:
+        high = min(<int>TILE, count - first)
+        for left from 0 <= left < width by TILE:
+            wide = min(<int>TILE, width - left)
+            dgemm(&turn, &plain, &wide, &high, &n, &one, <double *>b + <Py_ssize_t>left * (1 if by_rows else room), &lead,
+                  <double *>a + <Py_ssize_t>first * room, &room, &one, sums + <Py_ssize_t>first * step + left, &step)
+
+
+cdef void _add_pairs(int n, int count, const OrdstatColumn *pairs, int m, const OrdstatColumn *w,
+                     OrdstatColumn *products, double *sums) noexcept nogil:
+    """sums (count, m (m + 1) / 2) += pairs' times the products of two columns w (m, ROOM), some of them at a time."""
+    cdef int width = m * (m + 1) // 2, i, j, row, done = 0, filled = 0
+    for i in range(m):
+        for j in range(i, m):
+            for row in range(n):
+                products[filled][row] = w[i][row] * w[j][row]
+            filled += 1
+            if filled == TILE or done + filled == width:
+                _add_products(n, count, pairs, filled, &products[0][0], False, 0, sums + done, width)
+                done += filled
+                filled = 0
+
+
+def level_sums(const double[:, ::1] X, const double[:, ::1] w, const Py_ssize_t[::1] y, const double[::1] weights,
+               const double[::1] offset, const double[::1] mean, const double[::1] inverse, const double[:, ::1] theta,
+               const double[::1] by, bint summed, double[:, ::1] alpha, double[:, ::1] pairs, double[:, :, ::1] cross,
+               double[::1] rest, double[:, ::1] gram, bint second):
+    """Add up score and information of rows whose levels have scores, p = softmax(s); returns the log-likelihood.
+
+    With eta_k = w'theta_k - H, theta (T, m), the scores are s_k = -(eta_0 + ... + eta_{k-1}) if `summed`, else 0 and
+    eta. Columns are those of `interval_sums`, on one scale. Adds to alpha (T, m), pairs (T (T + 1) / 2, m (m + 1) / 2),
+    the pairs of thresholds k <= l with the pairs of columns i <= j, cross (T, m, q), rest (q,) and gram (q, q).
+    """
+    cdef Py_ssize_t n = y.shape[0], start = 0, i, k
+    cdef int rows, j, last = <int>theta.shape[0], m = <int>theta.shape[1], count = last * (last + 1) // 2
+    cdef Shape of
+    of.p = of.q = <int>rest.shape[0]
+    of.px = of.width = (of.p + 3) // 4 * 4
+    of.r = of.pz = 0
+    cdef double total = 0.0, done = 0.0
+    cdef Room room
+    require_lengths(
+        X.shape[0] == n and X.shape[1] == of.p and (w is None or w.shape[0] == n) and m == (1 if w is None else w.shape[1])
+        and (weights is None or weights.shape[0] == n) and (offset is None or offset.shape[0] == n)
+        and of.p == gram.shape[0] == gram.shape[1] == cross.shape[2] == mean.shape[0] == inverse.shape[0] == by.shape[0]
+        and alpha.shape[0] == cross.shape[0] == last and alpha.shape[1] == cross.shape[1] == m
+        and pairs.shape[0] == count and pairs.shape[1] == m * (m + 1) // 2,
+        "level_sums",
+    )
+    cdef Py_ssize_t size = 5 * <Py_ssize_t>last + 1 + count + m + TILE
+    cdef OrdstatColumn *p = <OrdstatColumn *>calloc(size, sizeof(OrdstatColumn))
+    cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
+    if not _open(&room, &of, 0) or p == NULL or at == NULL:
+        free(p)
+        free(at)
+        free(room.all)
+        raise MemoryError()
+    cdef OrdstatColumn *others = p + last + 1
+    cdef OrdstatColumn *slopes = others + last
+    cdef OrdstatColumn *sums = slopes + last
+    cdef OrdstatColumn *weighed = sums + last
+    cdef OrdstatColumn *curves = weighed + last
+    cdef OrdstatColumn *columns = curves + count
+    cdef OrdstatColumn *products = columns + m
+    try:
+        with nogil:
+            _begin(&room, &of, by, at)
+            for i in range(ORDSTAT_ROOM):
+                columns[0][i] = 1.0
+            while start < n:
+                let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0 * last + count * m * m))
+                rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
+                _read(&room, &of, rows, start, X, None, weights, offset, None, mean, inverse, False, 0.0, at)
+                for j in range(m if w is not None else 0):
+                    for i in range(rows):
+                        columns[j][i] = w[start + i, j]
+                for k in range(last):
+                    for i in range(rows):
+                        p[k + 1][i] = -room.H[i]
+                    for j in range(m):
+                        _add(theta[k, j], columns[j], rows, p[k + 1])
+                level_scores(rows, last, summed, p)
+                level_shares(rows, last, &y[start], p, at)
+                if summed:
+                    sums_terms(rows, last, second, &y[start], at.v, p, others, slopes, sums, curves)
+                else:
+                    own_terms(rows, last, second, &y[start], at.v, p, others, slopes, sums, curves)
+                level_totals(rows, last, second, slopes, sums, at)
+                total += at.loglik
+                _add_products(rows, last, slopes, m, columns[0], False, 0, &alpha[0, 0], m)
+                _add_columns(&room, &of, rows, at, second)
+                if second:
+                    _add_pairs(rows, count, curves, m, columns, products, &pairs[0, 0])
+                    for j in range(m if of.p > 0 else 0):
+                        for k in range(last):
+                            for i in range(rows):
+                                weighed[k][i] = columns[j][i] * sums[k][i]
+                        _add_products(rows, last, weighed, of.p, room.rows, True, of.width, &cross[0, j, 0], m * of.q)
+                start += rows
+            _hand_over_columns(&room, &of, rest, gram)
+    finally:
+        free(p)
         free(at)
         free(room.all)
     return total

@@ -23,7 +23,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..report.ratios import Ratio
-from .family import Family, both_tails, log_odds_above
+from .family import Family, LevelScores, both_tails, log_odds_above
 from .flexible import mirrored
 from .links import Link
 from .terms import EtaTerms
@@ -106,6 +106,10 @@ class Adjacent(Family):
     @property
     def concave(self) -> bool:
         return self._additive
+
+    @property
+    def level_scores(self) -> LevelScores | None:
+        return LevelScores.SUMS if self._additive else None
 
     @property
     def _additive(self) -> bool:

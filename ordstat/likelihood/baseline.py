@@ -20,7 +20,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..report.ratios import Ratio
 from .adjacent import Adjacent
-from .family import Family
+from .family import Family, LevelScores
 from .terms import EtaTerms
 
 
@@ -68,6 +68,10 @@ class Baseline(Family):
     @property
     def concave(self) -> bool:
         return True
+
+    @property
+    def level_scores(self) -> LevelScores | None:
+        return LevelScores.OWN if self.sign > 0.0 else None
 
     def log_probabilities(self, eta: FloatArray) -> FloatArray:
         ratios = self.sign * eta

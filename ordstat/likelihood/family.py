@@ -7,6 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol, Self
 
@@ -52,6 +53,13 @@ class Stages(Protocol):
 
     def hazard_slopes(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) derivatives of `hazards` by eta."""
+
+
+class LevelScores(Enum):
+    """Scores s of the levels, p = softmax(s), that are linear in the predictors."""
+
+    SUMS = "minus the sum of the predictors below a level"
+    OWN = "0 of the lowest level, and the predictors"
 
 
 @dataclass(frozen=True)
@@ -137,6 +145,11 @@ class Family(ABC):
         """What is known of the stages if log p is a sum over binary stages; None for
         other families.
         """
+        return None
+
+    @property
+    def level_scores(self) -> LevelScores | None:
+        """The scores of the levels, if they are linear in the predictors."""
         return None
 
     @classmethod

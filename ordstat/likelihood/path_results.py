@@ -297,6 +297,16 @@ class PathResults(LikelihoodResults):
     def df_residual(self) -> float:
         return self.nobs - self.edf
 
+    @property
+    def aic(self) -> float:
+        """That of `path` at this lambda: -2 loglik + 2 edf."""
+        return float(self._path.criterion("aic")[self.fit.position])
+
+    @property
+    def bic(self) -> float:
+        """That of `path` at this lambda: -2 loglik + log(nobs) edf."""
+        return float(self._path.criterion("bic")[self.fit.position])
+
     def glance(self) -> pd.DataFrame:
         """One row of figures of the fit at this lambda: that of `path`, with the number
         of observations.

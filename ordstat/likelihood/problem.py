@@ -251,7 +251,11 @@ class Problem:
         """Whether rough steps on a part of the rows are cheap compared with a pass over
         all rows.
         """
-        compiled = self.family.local or self.family.stages is not None
+        compiled = (
+            self.family.local
+            or self.family.stages is not None
+            or self.family.level_scores is not None
+        )
         plain = compiled and self.flexible is None and self.sample.rows.one_scale
         return self.sample.n >= (_MANY if plain else _MANY_TERMS) * self.n_parameters
 

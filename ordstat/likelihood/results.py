@@ -150,12 +150,9 @@ class LikelihoodResults(OrdinalResults):
     @property
     def without_aic(self) -> str:
         """Why AIC and BIC are not meaningful for this fit; empty if they are."""
-        penalised = self.method.penalty is not None
-        return (
-            "a penalised fit does not maximise the likelihood"
-            if penalised
-            else self.own_covariance.without_aic
-        )
+        if self.method.penalised:
+            return "a penalised fit does not maximise the likelihood"
+        return self.own_covariance.without_aic
 
     # Estimates
 

@@ -5,9 +5,10 @@ columns as it reads them. It has the links without a parameter; other links, and
 outside the range of its formulas, pass it log p and its derivatives from NumPy. The
 stages of a sequential model are binary models of the rows that reach them: one compiled
 pass adds up the stages of each row; outside the range of its formulas every stage is a
-cumulative model of its rows. Models in which P(y <= k) depends on all thresholds, or
-whose link has a parameter to estimate, take the terms of `Family.terms` through the
-Jacobian.
+cumulative model of its rows. Levels with scores that are linear in the predictors, and
+one scale, have a compiled pass too. Other models in which P(y <= k) depends on all
+thresholds, or whose link has a parameter to estimate, take the terms of `Family.terms`
+through the Jacobian.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray, IntArray
-from ..compiled.sums import interval_sums, stage_sums
+from ..compiled.sums import interval_sums, level_sums, stage_sums
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Sample
 from ..newton import Blocks, Evaluation
 from .columns import ColumnScales
-from .family import Family, row_terms, stages_of
+from .family import Family, LevelScores, row_terms, stages_of
 from .flexible import FlexibleLink
 from .layout import Layout
 from .links import Interval
@@ -43,6 +44,8 @@ LARGEST_LOG_SCALE = 100.0
 _FARTHEST = 1e-5 * 2.0**52
 #: Distributions of the compiled pass.
 _COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
+#: Most levels of the pass over scores: it has a column for each pair of thresholds.
+_MOST_LEVELS = 128
 #: Most distinct rows of nominal columns that are treated as patterns.
 _PATTERNS = 64
 
@@ -127,6 +130,8 @@ class LikelihoodRows:
             at = self._compiled_stages(x, largest, information)
             if at is None:
                 at = self._by_stages(x, information)
+        elif self._has_level_scores:
+            at = self._compiled_levels(x, information)
         else:
             at = self._by_terms(x, information)
         return at if at is not None and at.finite else None
@@ -177,6 +182,43 @@ class LikelihoodRows:
             blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram)
         total = np.concatenate([score.reshape(-1), score_rest])
         return Evaluation(loglik, total, blocks)
+
+    @cached_property
+    def _has_level_scores(self) -> bool:
+        """Whether the rows go through the pass over scores of levels."""
+        rows = self.sample.rows
+        one_scale = rows.scale is None and rows.scale_offset is None
+        few = self.sample.n_levels <= _MOST_LEVELS
+        fixed = self.flexible is None
+        return self.family.level_scores is not None and one_scale and few and fixed
+
+    def _compiled_levels(self, x: FloatArray, information: Blocks | None) -> Evaluation:
+        """The sums over rows whose levels have scores."""
+        layout = self.layout
+        T, m = self.shape
+        p = layout.location
+        alpha = np.zeros((T, m))
+        pairs = np.zeros((T * (T + 1) // 2, m * (m + 1) // 2))
+        cross = np.zeros((T, m, p))
+        rest = np.zeros(p)
+        gram = np.zeros((p, p))
+        sample = self.sample
+        loglik = level_sums(
+            *(sample.rows.X, self._nominal, sample.y, sample.weights),
+            *(sample.rows.offset, *self._column_scales),
+            *(x[: layout.n_alpha].reshape(T, m), x[layout.n_alpha :]),
+            self.family.level_scores is LevelScores.SUMS,
+            *(alpha, pairs, cross, rest, gram, information is None),
+        )
+        blocks = information
+        if blocks is None:
+            blocks = Blocks(
+                diagonal=_of_pairs(pairs, T, m)[None],
+                below=np.zeros((0, T * m, T * m)),
+                cross=cross.reshape(1, T * m, p),
+                rest=gram,
+            )
+        return Evaluation(loglik, np.concatenate([alpha.reshape(-1), rest]), blocks)
 
     @cached_property
     def _stages(self) -> list[LikelihoodRows]:
@@ -423,6 +465,22 @@ def _one_ended(sample: Sample) -> tuple[IntArray, IntArray | None]:
     below = partial & (sample.y == 0)
     level = np.where(below, sample.highest, sample.y)
     return level, above.astype(np.intp) - below.astype(np.intp)
+
+
+def _of_pairs(pairs: FloatArray, thresholds: int, columns: int) -> FloatArray:
+    """(T m, T m) the symmetric matrix of sums (T (T + 1) / 2, m (m + 1) / 2) by pairs
+    of thresholds and of their columns.
+    """
+    low, high = np.triu_indices(thresholds)
+    left, right = np.triu_indices(columns)
+    by_columns = np.empty((low.size, columns, columns))
+    by_columns[:, left, right] = pairs
+    by_columns[:, right, left] = pairs
+    out = np.empty((thresholds, thresholds, columns, columns))
+    out[low, high] = by_columns
+    out[high, low] = by_columns
+    size = thresholds * columns
+    return out.swapaxes(1, 2).reshape(size, size)
 
 
 def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:

@@ -74,6 +74,8 @@ _NO_LIKELIHOOD = {
     "profile()": "confint()",
     "confint(type='profile')": "confint(type='wald')",
 }
+#: The model's errors, which the reason names, have them.
+_CRITERIA = {"aic": "", "bic": ""}
 _UNPENALISED = "update(penalty=None), and ask that fit"
 _REFIT = "refit(), which does not account for the selection"
 #: What needs errors or the maximum of the likelihood, which shrunken estimates lack.
@@ -104,8 +106,6 @@ MODIFIERS = {
         lambda r: r.fit.path is not None,
         {f"{name}()": _REFIT for name in _NEEDS_MAXIMUM.split()}
         | {
-            "aic": ".path, which has it along lambda",
-            "bic": ".path, which has it along lambda",
             "bounds()": "errors(cv=)",
             "margins()": "errors(cv=)",
             "plot.parallel()": "nominal= beside the penalty",
@@ -159,6 +159,7 @@ MODIFIERS = {
         lambda r: r.own_covariance.matrix is not None,
         {
             **_NO_LIKELIHOOD,
+            **_CRITERIA,
             "nominal_test()": "update(nominal='~ x'), and test() of that fit",
             "subgroups()": "update('~ . + arm * group'), and marginal_effects(by=)",
         },
@@ -167,7 +168,7 @@ MODIFIERS = {
         "robust standard errors, as it assumes independent rows (see also"
         " .with_vcov('model'))",
         lambda r: r.own_covariance.name not in ("model", "survey"),
-        _NO_LIKELIHOOD,
+        {**_NO_LIKELIHOOD, **_CRITERIA},
     ),
     "by level": Modifier(
         "an effect of every term on every level",
@@ -210,6 +211,8 @@ MODIFIERS = {
         lambda r: r.method.penalised,
         {
             **_RATIOS,
+            "aic": _UNPENALISED,
+            "bic": _UNPENALISED,
             "nominal_test()": _UNPENALISED,
             "score_test()": _UNPENALISED,
             "brant()": _UNPENALISED,

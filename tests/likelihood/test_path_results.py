@@ -24,7 +24,7 @@ FIT = ordfit("y ~ a + b + c + d + g", FRAME, penalty=ElasticNet(n_lambdas=30))
     [
         "vcov confint conf_int profile bootstrap test anova joint_tests drop1 add1",
         "nominal_test scale_test score_test brant gof influence vif marginal_effects",
-        "step emmeans emtrends superiority subgroups with_vcov bounds margins aic bic",
+        "step emmeans emtrends superiority subgroups with_vcov bounds margins",
     ],
 )
 def test_what_needs_errors_is_refused_with_a_remedy(question):
@@ -32,6 +32,15 @@ def test_what_needs_errors_is_refused_with_a_remedy(question):
         assert not hasattr(FIT, name)
         with pytest.raises(UnavailableError, match=r"elastic net.* Use "):
             getattr(FIT, name)
+
+
+@pytest.mark.parametrize("fit", [FIT, FIT.at(FIT.path["lambda"].iloc[3])])
+def test_criteria_are_the_same_wherever_they_are_asked_for(fit):
+    row = fit.glance().iloc[0]
+    deviance = -2.0 * fit.loglik
+    assert fit.aic == row["aic"] == pytest.approx(deviance + 2.0 * fit.edf)
+    by_rows = deviance + np.log(150) * fit.edf
+    assert fit.bic == row["bic"] == pytest.approx(by_rows)
 
 
 def test_no_number_of_it_is_an_error_or_a_p_value():

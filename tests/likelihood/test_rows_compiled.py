@@ -245,3 +245,53 @@ def test_stage_sums_leave_what_is_too_far(link: int, far: float) -> None:
         limits = *(np.zeros(0), np.zeros(0), *point), 1e10, 100.0
         value = sums.stage_sums(*row, *limits, link, False, *into, True)
         assert np.isnan(value) == beyond
+
+
+@pytest.mark.parametrize("second", [True, False])
+@pytest.mark.parametrize(
+    ("p", "m", "thresholds"), [(0, 1, 1), (3, 1, 4), (2, 3, 3), (0, 9, 5), (40, 2, 2)]
+)
+@pytest.mark.parametrize("summed", [True, False])
+def test_level_sums(
+    summed: bool, p: int, m: int, thresholds: int, second: bool
+) -> None:
+    rng = np.random.default_rng(p + m)
+    n = 300  # more rows than are taken at once
+    nominal = np.hstack([np.ones((n, 1)), rng.normal(size=(n, m - 1))])
+    by_row = (
+        rng.normal(size=(n, p)) + 5.0,
+        nominal if m > 1 else None,
+        rng.integers(0, thresholds + 1, n),
+        rng.uniform(0.5, 2.0, n) if p else None,
+        rng.normal(size=n) if p else None,
+    )
+    scales = np.full(p, 5.0), rng.uniform(0.5, 1.5, p)
+    point = rng.normal(size=(thresholds, m)), 0.3 * rng.normal(size=p)
+    count = thresholds * (thresholds + 1) // 2
+    shapes = (
+        (thresholds, m),
+        (count, m * (m + 1) // 2),
+        (thresholds, m, p),
+        (p,),
+        (p, p),
+    )
+    one, other = ([np.zeros(shape) for shape in shapes] for _ in range(2))
+    given = *by_row, *scales, *point, summed
+    value = sums.level_sums(*given, *one, second)
+    twin = twins_sums.level_sums(*given, *other, second)
+    assert value == pytest.approx(twin, rel=1e-12)
+    for mine, expected in zip(one, other, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("summed", [True, False])
+def test_level_sums_have_digits_far_out(summed: bool) -> None:
+    """log p = -2000 of the lower of two levels; the curvature is not less than 0."""
+    into = [np.zeros(s) for s in ((1, 1), (1, 1), (1, 1, 0), (0,), (0, 0))]
+    far = np.array([[-2000.0 if summed else 2000.0]])
+    none = np.zeros(0)
+    row = np.zeros((1, 0)), None, np.array([0]), None, None, none, none
+    value = sums.level_sums(*row, far, none, summed, *into, True)
+    assert value == pytest.approx(-2000.0, rel=1e-14)
+    assert into[0].item() == pytest.approx(1.0 if summed else -1.0)
+    assert 0.0 <= into[1].item() < 1e-300
