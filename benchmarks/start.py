@@ -17,6 +17,8 @@ PYTHON = (
     "from ordstat import datasets, ordfit;str(ordfit('rating ~ temp + contact',"
     " data=datasets.load('wine')).summary())"
 )
+#: What every fit needs, without a line of ordstat: the floor under its start.
+LIBRARIES = "import pandas, scipy.linalg, scipy.special"
 R = (
     "suppressMessages(library(ordinal)); invisible(capture.output(summary(clm(rating ~"
     " temp + contact, data = wine))))"
@@ -27,6 +29,7 @@ def run(quick: bool = False) -> list[dict[str, object]]:
     """Median seconds of each, and the ratio to ordstat."""
     field = [
         _process("ordstat", [sys.executable, "-c", PYTHON]),
+        _process("pandas and scipy", [sys.executable, "-c", LIBRARIES]),
         _process("Python alone", [sys.executable, "-c", ""]),
     ]
     if r_clm.has("ordinal"):
