@@ -16,6 +16,7 @@ from ordstat.inference.agreement import Agreement
 from ordstat.inference.bootstrap import Bootstrap
 from ordstat.inference.certificate import Convergence
 from ordstat.inference.describe import OrdinalDescription
+from ordstat.inference.draws import Draws
 from ordstat.inference.goodness import GoodnessOfFit
 from ordstat.inference.polychoric import Polychoric
 from ordstat.inference.pooling import PooledResults
@@ -57,6 +58,7 @@ ANSWERING |= {
     Comparison,
     ConformalIntervals,
     Convergence,
+    Draws,
     Emmeans,
     GoodnessOfFit,
     MixedResults,

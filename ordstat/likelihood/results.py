@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from ..effects.superiority import Superiority
     from ..inference.bootstrap import Bootstrap
     from ..inference.certificate import Convergence
+    from ..inference.draws import Draws
     from ..inference.goodness import GoodnessOfFit
     from ..inference.influence import Influence
     from ..inference.stepwise import StepwiseSelection
@@ -738,6 +739,63 @@ class LikelihoodResults(OrdinalResults):
             statistic=statistic,
             callback=callback,
         )
+
+    def draws(
+        self,
+        n: int = 4000,
+        *,
+        prior: Mapping[str, tuple[float, float]] | None = None,
+        seed: int | np.random.Generator = 0,
+        callback: Progress | None = None,
+    ) -> Draws:
+        """Draws from the posterior distribution of the parameters, by importance
+        sampling around the estimates.
+
+        Draws of a t distribution with 7 degrees of freedom get the weights posterior /
+        proposal, whose tail is smoothed by a generalised Pareto distribution [Vehtari,
+        Simpson, Gelman, Yao and Gabry 2024, Journal of Machine Learning Research 25,
+        72]. Needs the package arviz-stats.
+
+        Parameters
+        ----------
+        n : int
+            Draws, at least 100.
+        prior : mapping of str to (mean, standard deviation), optional
+            Independent normal priors of parameters, by their names in `params`; the
+            others have flat priors. The penalty of a penalised fit is a prior, too: a
+            ridge is normal, "jeffreys" is Jeffreys' prior.
+        seed : int or numpy.random.Generator
+        callback : callable(step, total, message), optional
+            Called after every draw.
+
+        Returns
+        -------
+        Draws
+            `.interval(function)`: means and credible intervals of any function of the
+            parameters; `.probability(condition)`; `.frame` and `.weights`.
+
+        Raises
+        ------
+        OptionError
+            Priors of no parameter of the fit, or that are not a mean and a positive
+            standard deviation; `n` below 100.
+        UnavailableError
+            Infinite estimates; random effects, survey designs, robust standard errors,
+            rows in blocks.
+        ImportError
+            arviz-stats is not installed.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> draws = fit.draws(prior={"temp[T.warm]": (0.0, 1.0)}, seed=1)
+        >>> draws.interval().round(1).loc["temp[T.warm]"].tolist()
+        [1.9, 0.5, 1.1, 2.8]
+        """
+        from ..inference.draws import posterior_draws
+
+        return posterior_draws(self, n, prior, seed, callback)
 
     def predict(
         self,

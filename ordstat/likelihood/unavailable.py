@@ -39,7 +39,7 @@ class Modifier:
 
 _SAMPLE = "a fit to a sample of rows in memory"
 _NEEDS_ALL_ROWS = (
-    "margins residuals influence gof discrimination bootstrap emmeans emtrends"
+    "margins residuals influence gof discrimination bootstrap draws emmeans emtrends"
     " subgroups joint_tests anova drop1 add1 step brant nominal_test scale_test"
     " score_test profile partial_fit plot report"
 )
@@ -73,6 +73,7 @@ _NO_LIKELIHOOD = {
     "gof()": "test() of terms added to the model",
     "profile()": "confint()",
     "confint(type='profile')": "confint(type='wald')",
+    "draws()": "confint(), or test() of a function of the parameters",
 }
 #: The model's errors, which the reason names, have them.
 _CRITERIA = {"aic": "", "bic": ""}
@@ -80,8 +81,8 @@ _UNPENALISED = "update(penalty=None), and ask that fit"
 _REFIT = "refit(), which does not account for the selection"
 #: What needs errors or the maximum of the likelihood, which shrunken estimates lack.
 _NEEDS_MAXIMUM = (
-    "vcov with_vcov confint conf_int profile bootstrap test anova joint_tests drop1"
-    " add1 step nominal_test scale_test score_test brant gof influence vif"
+    "vcov with_vcov confint conf_int profile bootstrap draws test anova joint_tests"
+    " drop1 add1 step nominal_test scale_test score_test brant gof influence vif"
     " marginal_effects emmeans emtrends superiority subgroups partial_fit bounds"
     " margins"
 )
@@ -120,6 +121,7 @@ MODIFIERS = {
             "brant()": "nominal_test()",
             "gof()": "residuals()",
             "influence()": "update(data=) without a group, which fits again",
+            "draws()": "bootstrap()",
             "bounds()": "errors(cv=)",
             "margins()": "errors(cv=)",
         },

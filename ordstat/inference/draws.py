@@ -1,0 +1,326 @@
+"""Draws from the posterior distribution of the parameters, by importance sampling
+around the estimates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray, Progress
+from ..checks import (
+    fraction,
+    function_given,
+    generator,
+    mapping,
+    number,
+    reporter,
+    unknown,
+    whole,
+)
+from ..exceptions import ConvergenceWarning, OptionError, UnavailableError, warn
+from ..likelihood.unavailable import check_available
+from ..report.frames import NotedFrame
+
+if TYPE_CHECKING:
+    from ..likelihood.at_estimates import LikelihoodAtEstimates
+    from ..likelihood.results import LikelihoodResults
+
+#: Degrees of freedom of the t distribution that draws are proposed from: few, so that
+#: its tails are heavier than those of the posterior.
+_DF = 7.0
+#: Pareto k above which the weights of a few draws decide [Vehtari et al. 2024].
+_LARGEST_K = 0.7
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Draws:
+    """Weighted draws from the posterior distribution of the parameters.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        (n, P) a draw a row, a parameter a column, named as in `params`.
+    weights : (n,)
+        Importance weights after Pareto smoothing; they sum to 1.
+    pareto_k : float
+        Shape of the tail of the weights: up to 0.7 the draws are reliable.
+    """
+
+    frame: pd.DataFrame
+    weights: FloatArray
+    pareto_k: float
+
+    @property
+    def effective(self) -> float:
+        """Effective number of draws, 1 / sum of squared weights."""
+        return float(1.0 / np.square(self.weights).sum())
+
+    def interval(
+        self,
+        function: Callable[[pd.DataFrame], Any] | None = None,
+        level: float = 0.95,
+    ) -> pd.DataFrame:
+        """Posterior means, standard deviations and central credible intervals.
+
+        Parameters
+        ----------
+        function : callable(DataFrame) -> Series, DataFrame or array, optional
+            From `frame` to n values, or to n rows of several values; by default the
+            parameters themselves.
+        level : float in (0, 1)
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per value; columns mean, sd, lower, upper.
+
+        Raises
+        ------
+        OptionError
+            The function does not return a value for each draw, or `level` is outside
+            (0, 1).
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> draws = fit.draws(1000, seed=1)
+        >>> ratio = draws.interval(lambda d: d["temp[T.warm]"] / d["contact[T.yes]"])
+        >>> ratio.columns.tolist()
+        ['mean', 'sd', 'lower', 'upper']
+        """
+        fraction("level", level)
+        values = self.frame if function is None else self._values(function)
+        tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
+        columns = values.to_numpy(dtype=np.float64)
+        mean = self.weights @ columns
+        table = pd.DataFrame(
+            {
+                "mean": mean,
+                "sd": np.sqrt(self.weights @ np.square(columns - mean)),
+            },
+            index=values.columns,
+        )
+        limits = [_quantiles(column, self.weights, tails) for column in columns.T]
+        table[["lower", "upper"]] = np.array(limits)
+        title = f"Posterior, {100 * level:g}% credible intervals"
+        return NotedFrame.of(table, [self._quality()], title)
+
+    def probability(self, condition: Callable[[pd.DataFrame], Any]) -> float:
+        """Posterior probability of a condition.
+
+        Parameters
+        ----------
+        condition : callable(DataFrame) -> n booleans
+            From `frame` to whether the condition holds for each draw.
+
+        Raises
+        ------
+        OptionError
+            The function does not return a boolean for each draw.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
+        >>> draws = fit.draws(1000, seed=1)
+        >>> bool(draws.probability(lambda d: d["contact[T.yes]"] > 0) > 0.99)
+        True
+        """
+        holds = self._values(condition)
+        if holds.shape[1] != 1 or not pd.api.types.is_bool_dtype(holds.dtypes.iloc[0]):
+            raise OptionError(
+                "condition must return a boolean for each draw, as in lambda d: d['x']"
+                f" > 0; got {holds.shape[1]} columns of"
+                f" {holds.dtypes.iloc[0]}."
+            )
+        return float(self.weights[holds.iloc[:, 0].to_numpy(dtype=bool)].sum())
+
+    def _values(self, function: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
+        """(n, m) what a function of the draws returns."""
+        function_given("function", function)
+        returned = function(self.frame.copy())
+        if isinstance(returned, pd.Series):
+            name = "value" if returned.name is None else returned.name
+            values = returned.to_frame(name)
+        elif isinstance(returned, pd.DataFrame):
+            values = returned
+        else:
+            array = np.asarray(returned)
+            names = ["value"] if array.ndim == 1 else None
+            values = pd.DataFrame(np.atleast_1d(array), columns=names)
+        if len(values) != len(self.frame) or not values.shape[1]:
+            raise OptionError(
+                f"function must return a value for each of the {len(self.frame)}"
+                f" draws; got shape {values.shape}. Compute with whole columns of the"
+                " frame of draws, such as d['x1'] - d['x2']."
+            )
+        return values
+
+    def _quality(self) -> str:
+        return (
+            f"{len(self.frame)} draws, effective number {self.effective:.0f}; Pareto k"
+            f" {self.pareto_k:.2f} (reliable up to {_LARGEST_K:g})."
+        )
+
+    def __repr__(self) -> str:
+        return repr(self.interval())
+
+    def _repr_html_(self) -> str:
+        table: Any = self.interval()
+        return str(table._repr_html_())
+
+
+def posterior_draws(
+    r: LikelihoodResults,
+    n: int,
+    prior: Mapping[str, tuple[float, float]] | None,
+    seed: int | np.random.Generator,
+    callback: Progress | None,
+) -> Draws:
+    """Draws of a fit; the arguments of `LikelihoodResults.draws`."""
+    check_available(r, "draws()")
+    n = whole("n", n, 100)
+    rng = generator(seed)
+    if r.fit.determined is not None or not r.fit.certificate.reached:
+        raise UnavailableError(
+            "draws() needs finite estimates at a maximum of the likelihood, which this"
+            " fit does not have. Use update(penalty='jeffreys'), whose prior makes them"
+            " finite, and ask that fit."
+        )
+    estimated = ~r.fit.aliased
+    names = np.array(r.parameters.names)[estimated].tolist()
+    normal = _Normal.of(prior, names)
+    centre, covariance = normal.updated(
+        r.fit.coefficients[estimated], r.fit.information.covariance()
+    )
+    draws, proposed = _proposals(centre, covariance, n, rng)
+    heights = _heights(r.fit.likelihood, draws, reporter(callback))
+    weights, pareto_k = _smoothed(heights + normal.log_density(draws) - proposed)
+    if not pareto_k <= _LARGEST_K:
+        warn(
+            f"The weights of the draws have Pareto k {pareto_k:.2f}, above"
+            f" {_LARGEST_K:g}: a few draws decide, so the results are not reliable."
+            " Use bootstrap(), or a sampler for Bayesian models.",
+            ConvergenceWarning,
+        )
+    frame = pd.DataFrame(draws, columns=names)
+    return Draws(frame=frame, weights=weights, pareto_k=pareto_k)
+
+
+def _proposals(
+    centre: FloatArray, covariance: FloatArray, n: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """(n, P) draws of a multivariate t distribution, and their log densities (n,), but
+    for a constant.
+    """
+    normal = rng.standard_normal((n, centre.size))
+    stretch = np.sqrt(_DF / rng.chisquare(_DF, size=n))
+    directions = stretch[:, None] * normal
+    draws = centre + directions @ np.linalg.cholesky(covariance).T
+    distances = np.square(directions).sum(axis=1)
+    return draws, -0.5 * (_DF + centre.size) * np.log1p(distances / _DF)
+
+
+def _heights(
+    likelihood: LikelihoodAtEstimates, draws: FloatArray, progress: Progress | None
+) -> FloatArray:
+    """(n,) the log-likelihood, penalised if the fit is, at draws (n, P); -inf outside
+    the domain, as where thresholds cross.
+    """
+    problem = likelihood.problem
+    objective = likelihood.estimation.objective(problem)
+    heights = np.full(len(draws), -math.inf)
+    for i, draw in enumerate(draws):
+        at = objective(problem.from_user(draw))
+        if at is not None:
+            heights[i] = at.loglik
+        if progress is not None:
+            progress(i + 1, len(draws), "draws")
+    return heights
+
+
+@dataclass(frozen=True, eq=False)
+class _Normal:
+    """Independent normal priors of some of P parameters.
+
+    Attributes
+    ----------
+    mean, precision : (P,)
+        Precision 0 for a flat prior.
+    """
+
+    mean: FloatArray
+    precision: FloatArray
+
+    @classmethod
+    def of(
+        cls, prior: Mapping[str, tuple[float, float]] | None, names: list[str]
+    ) -> _Normal:
+        """From the prior as it was given."""
+        mean = np.zeros(len(names))
+        precision = np.zeros(len(names))
+        example = "{'x': (0.0, 1.0)}"
+        for name, moments in mapping("prior", prior, example).items():
+            if name not in names:
+                raise unknown("each name in prior", name, names)
+            try:
+                centre, deviation = moments
+            except (TypeError, ValueError) as error:
+                raise OptionError(
+                    f"prior[{name!r}] must be a mean and a standard deviation, as in"
+                    f" {example}; got {moments!r}."
+                ) from error
+            position = names.index(name)
+            mean[position] = number(f"the mean in prior[{name!r}]", centre)
+            deviation = number(
+                f"the standard deviation in prior[{name!r}]", deviation, above=0.0
+            )
+            precision[position] = deviation**-2
+        return cls(mean, precision)
+
+    def updated(
+        self, estimates: FloatArray, covariance: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """Mean and covariance of the posterior if the likelihood were normal."""
+        if not self.precision.any():
+            return estimates, covariance
+        information = np.linalg.inv(covariance)
+        both = np.linalg.inv(information + np.diag(self.precision))
+        mean = both @ (information @ estimates + self.precision * self.mean)
+        return mean, 0.5 * (both + both.T)
+
+    def log_density(self, draws: FloatArray) -> FloatArray:
+        """(n,) log density at draws (n, P), but for a constant."""
+        return -0.5 * np.square(draws - self.mean) @ self.precision
+
+
+def _smoothed(log_ratios: FloatArray) -> tuple[FloatArray, float]:
+    """Pareto-smoothed importance weights, and the shape of their tail."""
+    try:
+        from arviz_stats.base import array_stats
+    except ImportError as error:
+        raise ImportError(
+            "draws() needs the package arviz-stats. Install it: pip install arviz-stats"
+        ) from error
+    inside = np.isfinite(log_ratios)
+    weights = np.zeros(log_ratios.size)
+    # it takes log-likelihoods left out, which are the negative log ratios
+    smoothed, pareto_k = array_stats.psislw(-log_ratios[inside])
+    weights[inside] = np.exp(smoothed)
+    return weights, float(pareto_k)
+
+
+def _quantiles(
+    values: FloatArray, weights: FloatArray, tails: FloatArray
+) -> FloatArray:
+    """Weighted quantiles, linear between the middles of the steps."""
+    order = np.argsort(values, kind="stable")
+    heights = np.cumsum(weights[order]) - 0.5 * weights[order]
+    return np.interp(tails, heights, values[order])
