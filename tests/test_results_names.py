@@ -52,7 +52,7 @@ OLD = {
 #: A kernel has no coefficients, and votes have no margins: the names raise
 #: UnavailableError.
 REFUSED = {"redsvm": {"coef"}, "orboost-all": {"coef"}, "bagging": {"training_margins"}}
-MOST = 54
+MOST = 55
 STATSMODELS = ["bse", "tvalues", "pvalues", "conf_int", "cov_params", "llf"]
 
 
