@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -35,6 +35,9 @@ from .elastic_net import CRITERIA, RULES, ElasticNet
 from .elastic_path import TOLERANCE, Path, Scored, fit_at
 from .results import LikelihoodResults
 from .unavailable import without
+
+if TYPE_CHECKING:
+    from .._typing import Progress
 
 _NO_ERRORS = (
     "No standard errors or p-values: the data chose the coefficients and the penalty"
@@ -276,6 +279,62 @@ class PathResults(LikelihoodResults):
         notes = (*plain.design.notes, _SELECTED)
         warn(_SELECTED, DataWarning)
         return replace(plain, design=replace(plain.design, notes=notes))
+
+    def stability(
+        self,
+        pairs: int = 50,
+        *,
+        seed: int | np.random.Generator = 0,
+        n_jobs: int = 1,
+        callback: Progress | None = None,
+    ) -> NotedFrame:
+        """How often the lambda of this fit selects each term in halves of the rows.
+
+        Each pair splits the rows in two, by level of the response; clusters stay
+        whole.
+
+        Parameters
+        ----------
+        pairs : int
+            Pairs of halves, at least 1.
+        seed : int or numpy.random.Generator
+        n_jobs : int
+            Threads; -1 for one a core.
+        callback : callable(step, total, message), optional
+            Called after every half.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row per term, the most frequent first; columns frequency and, with
+            nominal=, nominal_frequency. A note bounds the number of terms that chance
+            makes stable.
+
+        Raises
+        ------
+        OptionError
+            `pairs` below 1, or `n_jobs` of 0.
+        DataError
+            No two halves of the clusters have all levels.
+
+        References
+        ----------
+        Meinshausen, N. and Buehlmann, P. (2010). Stability selection. Journal of the
+        Royal Statistical Society B, 72, 417-473.
+        Shah, R. D. and Samworth, R. J. (2013). Variable selection with error control:
+        another look at stability selection. JRSS B, 75, 55-80.
+
+        Examples
+        --------
+        >>> from ordstat import ElasticNet, datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, penalty=ElasticNet())
+        >>> fit.stability(10)["frequency"].to_dict()
+        {'temp': 1.0, 'contact': 1.0}
+        """
+        from .stability import selection_frequencies
+
+        return selection_frequencies(self, pairs, seed, n_jobs, callback)
 
     # What has no errors
 
