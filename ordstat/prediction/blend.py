@@ -28,11 +28,14 @@ from ..rankers import ProbabilityResults
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
 from ..reduction.exceedances import CumulativeRule, ranked_score
+from ..reduction.reduction import Reduction
 from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
 from ..threads import in_processes
+from .boosted_base import BoostedBase
 from .calibrated import Calibrated
 from .kernel_features import KernelFit
+from .ordboost import OrdinalBoosting
 from .trees import BoostedFit
 
 # Weight of the sum against the errors, and shares that are 0.
@@ -317,6 +320,10 @@ _FEW_ROWS = 100
 _CLEARLY = 2.5
 _PERHAPS = 1.0
 _LEAD_FOLDS = 2
+# If the boosted trees are that member, boosted trees of each threshold take their place
+# where they score better on the same folds by one standard error (the rule of Breiman
+# et al. 1984, sec. 3.4.3).
+_BY_THRESHOLD = 1.0
 _ZERO_GAP = 1e-9
 
 
@@ -347,7 +354,10 @@ class Blend(Method):
     default members are weighted by their performance on a fifth of the rows, held out
     once. With 100 to 2000 rows and no clusters they have equal weights, unless one
     predicts two held-out fifths better than their mean by more than 2.5 standard errors
-    of the ranked probability score: then it has all the weight.
+    of the ranked probability score: then it has all the weight. If that is "ordboost"
+    and there are more than two levels, boosted trees of each threshold,
+    `Reduction(base="ordboost", encoding="separate")`, take its place if they predict
+    these rows better by one standard error.
 
     average="stacked" fits the members without each of five folds, and chooses the
     weights w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 +
@@ -472,10 +482,12 @@ class Blend(Method):
             )
             weights = AVERAGES["stacked"]
         elif not stacked and self.members is None and n_rows >= _FEW_ROWS:
-            best = self._clearly_best(sample, settled, seeds, rng)
-            if best is not None:
-                shares, held_out = best
+            alone = _alone(sample, settled, seeds, rng)
+            if alone is not None:
+                shares = np.eye(len(methods))[alone.best]
+                held_out = alone.errors
                 weights = _ONE
+                methods, members = alone.applied(sample, methods, members, seeds)
         mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
         above = rule.exceedances(sample.rows)
@@ -537,41 +549,14 @@ class Blend(Method):
             np.concatenate(by_fold, axis=1), ordered.y[row], held[fold, row]
         )
 
-    def _clearly_best(
-        self,
-        sample: Sample,
-        methods: Sequence[Method],
-        seeds: Any,
-        rng: np.random.Generator,
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Weight 1 for the member that predicts held-out rows clearly better than the
-        equal blend, and the held-out errors; None if there is none.
-        """
-        if sample.cluster is not None:  # whose rows give no standard error
-            return None
-        found = None
-        for found, least in zip(
-            held_out_leads(sample, methods, seeds, rng),
-            (_PERHAPS, _CLEARLY),
-            strict=False,
-        ):
-            if found.lead <= least:
-                return None
-        if found is None or found.folds < _LEAD_FOLDS:
-            return None
-        shares = np.zeros(len(methods))
-        shares[found.best] = 1.0
-        equal = found.above.mean(axis=0)
-        return shares, _errors([*found.above, equal], found.y, found.weights)
-
 
 class HeldOutLead(NamedTuple):
     """How far the best member is before the equal blend on held-out rows.
 
     Attributes
     ----------
-    folds : int
-        Number of folds so far.
+    parts : list of (Sample, Rows)
+        Rows of the fits and held-out rows of each fold so far.
     best : int
         The member with the best ranked probability score.
     lead : float
@@ -581,7 +566,7 @@ class HeldOutLead(NamedTuple):
     y, weights : (N,)
     """
 
-    folds: int
+    parts: list[tuple[Sample, Rows]]
     best: int
     lead: float
     above: FloatArray
@@ -596,23 +581,100 @@ def held_out_leads(
     are fitted to the other folds when it is asked for.
     """
     ordered, held = _folds(sample, rng)
-    parts = list[FloatArray]()
+    parts = list[tuple[Sample, Rows]]()
+    forecasts = list[FloatArray]()
     rows = list[IntArray]()
     weights = list[FloatArray]()
     for out in held[:_LEAD_FOLDS]:
         part, other = split(ordered, out)
+        parts.append((part, other.rows))
         tasks = [
             (method, part, other.rows, seed)
             for method, seed in zip(methods, seeds, strict=True)
         ]
-        parts.append(np.stack(list(in_processes(_forecast, tasks))))
+        forecasts.append(np.stack(list(in_processes(_forecast, tasks))))
         rows.append(np.flatnonzero(out))
         weights.append(out[rows[-1]])
-        above = np.concatenate(parts, axis=1)
+        above = np.concatenate(forecasts, axis=1)
         y = ordered.y[np.concatenate(rows)]
         w = np.concatenate(weights)
         best, lead = _lead(above, y, w)
-        yield HeldOutLead(len(parts), best, lead, above, y, w)
+        yield HeldOutLead(parts, best, lead, above, y, w)
+
+
+class Alone(NamedTuple):
+    """The member that is used alone.
+
+    Attributes
+    ----------
+    best : int
+    instead : Method or None
+        A method to fit in its place.
+    errors : (M + 1, 2) held-out errors of each member and of the one that is used
+    """
+
+    best: int
+    instead: Method | None
+    errors: FloatArray
+
+    def applied(
+        self,
+        sample: Sample,
+        methods: Sequence[Method],
+        members: Sequence[Exceeding],
+        seeds: Any,
+    ) -> tuple[tuple[Method, ...], list[Exceeding]]:
+        """The methods and fitted members, with the one in its place."""
+        named = list(methods)
+        fitted = list(members)
+        if self.instead is not None:
+            rng = np.random.default_rng(seeds[self.best])
+            named[self.best] = self.instead
+            fitted[self.best], _ = fitted_member(self.instead, sample, rng)
+        return tuple(named), fitted
+
+
+def _alone(
+    sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator
+) -> Alone | None:
+    """The member that predicts held-out rows clearly better than the equal blend; None
+    if there is none.
+    """
+    if sample.cluster is not None:  # whose rows give no standard error
+        return None
+    leads = held_out_leads(sample, methods, seeds, rng)
+    first = next(leads, None)
+    if first is None or first.lead <= _PERHAPS:
+        return None
+    both = next(leads, None)
+    if both is None or both.lead <= _CLEARLY:
+        return None
+    best = both.best
+    instead, above = _by_threshold(both, methods[best], seeds[best])
+    equal = both.above.mean(axis=0)
+    used = np.concatenate([both.above[:best], above[None], both.above[best + 1 :]])
+    return Alone(best, instead, _errors([*used, equal], both.y, both.weights))
+
+
+def _by_threshold(
+    found: HeldOutLead, method: Method, seed: Any
+) -> tuple[Method | None, FloatArray]:
+    """Boosted trees of each threshold if they predict the held-out rows better than
+    boosted trees of one score, else None; and P(y > k) (N, K-1) of these rows.
+    """
+    ours = found.above[found.best]
+    if not isinstance(method, OrdinalBoosting) or ours.shape[1] < 2:
+        return None, ours
+    other = Reduction(
+        base=BoostedBase(replace(method, rounds="cv")),
+        encoding="separate",
+        scaling=None,
+    )
+    tasks = [(other, part, rows, seed) for part, rows in found.parts]
+    theirs = np.concatenate(list(in_processes(_forecast, tasks)))
+    if _gain(theirs, ours, found.y, found.weights)[1] > _BY_THRESHOLD:
+        return other, theirs
+    return None, ours
 
 
 def _folds(sample: Sample, rng: np.random.Generator) -> tuple[Sample, FloatArray]:
@@ -639,15 +701,25 @@ def _lead(above: FloatArray, y: IntArray, w: FloatArray) -> tuple[int, float]:
     >>> best, round(lead, 2)
     (0, 2.45)
     """
-    happened = y[:, None] > np.arange(above.shape[2])
-    scores = np.square(above - happened).sum(axis=2)
-    equal = np.square(above.mean(axis=0) - happened).sum(axis=1)
-    gains = equal - scores
-    means = gains @ w / w.sum()
-    best = int(np.argmax(means))
-    spread = float(np.square(w) @ np.square(gains[best] - means[best]))
+    equal = above.mean(axis=0)
+    gains = [_gain(of_member, equal, y, w) for of_member in above]
+    best = int(np.argmax([mean for mean, _ in gains]))
+    return best, gains[best][1]
+
+
+def _gain(
+    above: FloatArray, other: FloatArray, y: IntArray, w: FloatArray
+) -> tuple[float, float]:
+    """By how much P(y > k) (N, K-1) have a better ranked probability score than others,
+    and this in standard errors.
+    """
+    happened = y[:, None] > np.arange(above.shape[1])
+    gains = np.square(other - happened).sum(axis=1)
+    gains -= np.square(above - happened).sum(axis=1)
+    mean = float(gains @ w / w.sum())
+    spread = float(np.square(w) @ np.square(gains - mean))
     error = np.sqrt(spread) / w.sum()
-    return best, float(means[best] / max(error, np.finfo(np.float64).tiny))
+    return mean, float(mean / max(error, np.finfo(np.float64).tiny))
 
 
 def _forecast(method: Method, sample: Sample, rows: Rows, seed: Any) -> FloatArray:

@@ -295,6 +295,7 @@ BASES: dict[str, Callable[[], Any]] = {
     "c4.5": lambda: import_module("ordstat").C45(),
     "tree": partial(_TREE, min_samples_leaf=5, random_state=0),
     "hgb": partial(_HGB, random_state=0),
+    "ordboost": lambda: import_module("ordstat.prediction.boosted_base").BoostedBase(),
 }
 #: Classifiers with probabilities of K levels that a string stands for.
 NOMINAL: dict[str, Callable[[], Any]] = {

@@ -181,9 +181,10 @@ class Reduction(Method):
 
     Parameters
     ----------
-    base : {"logistic", "c4.5", "tree", "hgb"}, learner or scikit-learn classifier
+    base : {"logistic", "c4.5", "tree", "hgb", "ordboost"}, learner or classifier
         A logistic regression, Quinlan's C4.5, a tree with at least 5 rows per leaf,
-        gradient boosted trees; a learner such as C45(confidence=0.1); or any
+        gradient boosted trees of scikit-learn, or of `OrdinalBoosting` with rounds and
+        depth by cross-validation; a learner such as C45(confidence=0.1); or any
         scikit-learn classifier, also a Pipeline or GridSearchCV. It is cloned and gets
         a seed if its random_state is None. It must accept sample_weight in fit where
         examples have different weights: not with the absolute cost and whole case

@@ -4,13 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 from problems import ranked
+from scipy.special import logit
 from scipy.stats import ttest_rel
 
-from ordstat import REDSVM, Blend, CumulativeLink, OptionError, RPSForest, ordfit
+from ordstat import (
+    REDSVM,
+    Blend,
+    CumulativeLink,
+    OptionError,
+    OrdinalBoosting,
+    RPSForest,
+    ordfit,
+)
 from ordstat.exceptions import DataError
 from ordstat.judging.folds import held_weights
 from ordstat.prediction import blend
-from ordstat.prediction.blend import _lead, simplex_weights
+from ordstat.prediction.blend import _gain, _lead, simplex_weights
 
 
 @pytest.fixture(scope="module")
@@ -213,6 +222,32 @@ def test_one_default_member_is_used_if_it_leads_clearly(
         assert fit.members.index[-1] == "all, blended"
     else:
         assert fit.members.columns.tolist() == ["weight"]
+
+
+@pytest.mark.parametrize("gain", [1.1, 0.9])
+def test_boosted_trees_alone_can_be_those_of_each_threshold(frame, monkeypatch, gain):
+    members = (OrdinalBoosting(max_rounds=15, depth=1), CumulativeLink())
+    monkeypatch.setattr(Blend, "_chosen", lambda self, most: members)
+    monkeypatch.setattr(blend, "_lead", lambda above, y, w: (0, 9.0))
+    monkeypatch.setattr(blend, "_gain", lambda above, other, y, w: (0.1, gain))
+    fit = ordfit("y ~ a + b", frame, "blend")
+    assert fit.members["weight"].tolist() == [1.0, 0.0, 1.0]
+    # of one score the log odds of two thresholds differ by the same in all rows
+    gaps = np.diff(logit(fit.predict(type="cum_prob").to_numpy()[:, :3]), axis=1)
+    assert (np.ptp(gaps, axis=0).max() > 0.01) == (gain > 1.0)
+    assert fit.members.index[0].startswith("Reduction(") == (gain > 1.0)
+
+
+def test_the_gain_is_the_t_value_of_paired_differences():
+    rng = np.random.default_rng(8)
+    first, second = np.sort(rng.uniform(size=(2, 40, 3)))[..., ::-1]
+    y = rng.integers(0, 4, 40)
+    happened = y[:, None] > np.arange(3)
+    scores = [np.square(P - happened).sum(axis=1) for P in (first, second)]
+    mean, errors = _gain(first, second, y, np.ones(40))
+    assert mean == pytest.approx(scores[1].mean() - scores[0].mean())
+    t = ttest_rel(scores[1], scores[0]).statistic
+    assert errors == pytest.approx(t * np.sqrt(40 / 39))
 
 
 @pytest.mark.slow
