@@ -288,7 +288,7 @@ def summary(results: pd.DataFrame, prefix: str = "") -> pd.DataFrame:
     return frame.rename_axis("mean over sets")
 
 
-_PAGE = """# Beside published results: TOC-UCO
+_PAGE = """# Comparison with published results: TOC-UCO
 
 TOC-UCO (Neurocomputing 684, 2026, doi 10.1016/j.neucom.2026.133528) is a public
 benchmark with the published means of eight tuned methods over 30 partitions of ordinal

@@ -170,8 +170,8 @@ def plain_marks(
 
 
 def describe_pictures(app: object, doctree: nodes.document, page: str) -> None:
-    """Give pictures of cells an alternative text: the heading above, and the call that
-    draws them.
+    """Give pictures of cells without an alternative text one: the heading above, and
+    the call that draws them.
     """
     for image in doctree.findall(nodes.image):
         cell = image.parent
@@ -180,7 +180,7 @@ def describe_pictures(app: object, doctree: nodes.document, page: str) -> None:
         section = cell
         while section is not None and not isinstance(section, nodes.section):
             section = section.parent
-        if cell is None or section is None:
+        if cell is None or section is None or "alt" in image:
             continue
         code = next(iter(cell.findall(nodes.literal_block))).astext().strip()
         drawn = code[code.rfind("\n", 0, max(code.rfind(".plot"), 0)) + 1 :]
@@ -188,7 +188,31 @@ def describe_pictures(app: object, doctree: nodes.document, page: str) -> None:
         image["alt"] = f"{heading}: {' '.join(drawn.split()).rstrip(';')}"
 
 
+def show_gallery(app: object, doctree: nodes.document, page: str) -> None:
+    """Fill the container "gallery" of a page with its pictures, each a link to its
+    section.
+    """
+    for gallery in doctree.findall(nodes.container):
+        if "gallery" not in gallery["classes"]:
+            continue
+        title = doctree.next_node(nodes.section)
+        for section in title.children:
+            picture = next(section.findall(nodes.image), None)
+            if isinstance(section, nodes.section) and picture is not None:
+                gallery += _thumbnail(section, picture)
+
+
+def _thumbnail(section: nodes.section, picture: nodes.image) -> nodes.paragraph:
+    """A small picture above the heading of its section."""
+    link = nodes.reference("", "", internal=True, refuri=f"#{section['ids'][0]}")
+    link += picture.deepcopy()
+    link += nodes.inline(text=section.next_node(nodes.title).astext())
+    return nodes.paragraph("", "", link)
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", plain_marks, priority=100)
     app.connect("doctree-resolved", describe_pictures)
+    # After the pictures have their texts.
+    app.connect("doctree-resolved", show_gallery, priority=600)

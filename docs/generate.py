@@ -321,7 +321,7 @@ def measured(
             f"- {board[text['board']]} See the"
             " [leaderboard](../evidence/leaderboard.md)."
         )
-    yield "- Speed: [seconds beside other packages](../evidence/speed.md)."
+    yield "- Speed: [seconds, compared with other packages](../evidence/speed.md)."
 
 
 # Other pages
@@ -373,7 +373,7 @@ def write_analyses() -> None:
     pages = sorted((ROOT / "vignettes").glob("*.md"))
     for page in sorted(pages, key=lambda page: [*ANALYSES, page.stem].index(page.stem)):
         if "{code-cell}" in (text := page.read_text()):
-            write(f"analyses/{page.name}", text)
+            write(f"analyses/{page.name}", with_notebook(text, page.stem))
             names.append(page.stem)
     text = (
         "Whole analyses, from the data to the sentence that reports them. Each page is"
@@ -385,6 +385,12 @@ def write_analyses() -> None:
             ["# Worked analyses", "", text, "", "```{toctree}", "", *names, "```", ""]
         ),
     )
+
+
+def with_notebook(text: str, name: str) -> str:
+    """An analysis with a link to its executed notebook below the title."""
+    link = f"{{nb-download}}`Download the notebook <{name}.ipynb>`"
+    return re.sub(r"^# .+$", rf"\g<0>\n\n{link}", text, count=1, flags=re.MULTILINE)
 
 
 def write_llms() -> None:

@@ -98,7 +98,7 @@ FAULTS = (
     ),
     Fault(
         "several of these",
-        "none of the above mended alone, but all together, make R agree.",
+        "none of the above corrected alone, but all together, make R agree.",
         proofs.several,
     ),
     Fault(

@@ -165,7 +165,10 @@ class Emmeans(Exported):
                 if df is None
                 else f"on the logit scale by t with {df}"
             )
-        return [f"{title}; {100 * self.level:g}% limits, {how}.", *self.notes]
+        return [
+            f"{title}; {100 * self.level:g}% confidence intervals, {how}.",
+            *self.notes,
+        ]
 
     @property
     def _distribution(self) -> str:
@@ -442,7 +445,7 @@ def _adjustment_note(
     """Adjustment of p-values and limits, and the number of tests or means of
     a group.
     """
-    limits = f"{100 * level:g}% limits"
+    limits = f"{100 * level:g}% confidence intervals"
     if how == "none" or max(tests for tests, _ in sizes) < 2:
         return f"p-values and {limits} are not adjusted."
     counts = [

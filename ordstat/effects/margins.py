@@ -195,7 +195,7 @@ class MarginalEffects(Emmeans):
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         first = (
-            f"Effects on {self.quantity}; {100 * self.level:g}% limits,"
+            f"Effects on {self.quantity}; {100 * self.level:g}% confidence intervals,"
             f" {self._distribution}."
         )
         return [

@@ -694,12 +694,12 @@ def _notes(
     notes = [f"Means over the {len(rows.frame):,} rows of start."]
     if draws and limits == "bootstrap":
         notes.append(
-            f"{100 * level:g}% limits: quantiles over {draws:,} fits to"
+            f"{100 * level:g}% confidence intervals: quantiles over {draws:,} fits to"
             f" {fit.own_covariance.n_clusters:,} clusters drawn with replacement."
         )
     elif draws:
         notes.append(
-            f"{100 * level:g}% limits: quantiles of {draws:,} draws of the parameters"
-            f" ({fit.own_covariance.words})."
+            f"{100 * level:g}% confidence intervals: quantiles of {draws:,} draws"
+            f" of the parameters ({fit.own_covariance.words})."
         )
     return tuple(notes)

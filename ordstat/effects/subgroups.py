@@ -75,7 +75,8 @@ def subgroup_effects(
         parts.append(_part(averager, effects, level, subgroup, sizes, p_value))
     notes = [
         f"Fits with {variable} in interaction with each column, one at a time.",
-        f"{100 * level:g}% limits; standard errors: {averager.error_words}.",
+        f"{100 * level:g}% confidence intervals; standard errors:"
+        f" {averager.error_words}.",
         "interaction_p_value: Wald test that the effects of the levels are equal.",
         *averager.notes,
     ]

@@ -110,8 +110,8 @@ class Superiority(Emmeans):
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         limits = (
-            f"{100 * self.level:g}% limits on the logit scale, {self._distribution}; p"
-            " tests a win probability of 1/2."
+            f"{100 * self.level:g}% confidence intervals on the logit scale,"
+            f" {self._distribution}; p tests a win probability of 1/2."
         )
         notes = [
             *self.notes,

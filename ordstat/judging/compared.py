@@ -294,7 +294,7 @@ class Comparison(Reported):
         df = max(int((~np.isnan(self._of(measure)).all(axis=0)).sum()) - 1, 0)
         notes = [
             (
-                f"Differences from {against}, {100 * level:g}% limits; a"
+                f"Differences from {against}, {100 * level:g}% confidence intervals; a"
                 f" {'larger' if measure in LARGER_IS_BETTER else 'smaller'} {measure}"
                 " is better."
             ),
@@ -335,11 +335,12 @@ class Comparison(Reported):
         """
         measure = self._measure(measure)
         fraction("level", level)
-        axis_label = f"{measure}, {100 * level:g}% limits"
+        axis_label = f"{measure}, {100 * level:g}% confidence interval"
         if against is not None:
             self._check_against(against)
             axis_label = (
-                f"difference in {measure} from {against}, {100 * level:g}% limits"
+                f"difference in {measure} from {against},"
+                f" {100 * level:g}% confidence interval"
             )
         folds = self._fold_values(measure, against)
         rows = [self._resampled(values, level) for values in folds.values()]

@@ -183,7 +183,9 @@ def _what(measure: str, sign: float, repeats: int, level: float) -> str:
     change = "Rise" if sign > 0 else "Fall"
     spread = ""
     if repeats > 1:
-        spread = f"; the {100 * level:g}% limits show the error of random permutations"
+        spread = (
+            f"; the {100 * level:g}% intervals show the error of random permutations"
+        )
     return (
         f"{change} of the {measure}, mean of {counted(repeats, 'permutation')}{spread}."
     )

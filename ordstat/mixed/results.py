@@ -164,7 +164,7 @@ class MixedResults(LikelihoodResults):
             ):
                 frame.iloc[start + b, 5 + a] = effects.correlations[a, b]
             start += len(term.names)
-        note = f"{100 * level:g}% limits: computed on the log scale."
+        note = f"{100 * level:g}% confidence intervals: computed on the log scale."
         return NotedFrame.of(frame, [note], "Random effects", labels=self.names_shown())
 
     def ranef(self, group: str | None = None) -> pd.DataFrame:

@@ -696,7 +696,7 @@ class LikelihoodPlots(Plots):
             level=level,
             vcov=vcov,
         )
-        quantity = f"{frame.attrs['title']}, with {100 * level:g}% limits"
+        quantity = f"{frame.attrs['title']}, with {100 * level:g}% confidence interval"
         return self._show(
             "subgroups", ax, looks, frame, subgroups_.draw_subgroups, quantity
         )

@@ -185,7 +185,7 @@ def draw_forest(
     if exponentiate:
         style.plain_log_ticks(ax)
     what = _quantity(fits, exponentiate, "nominal" in set(data["coef_type"]))
-    return style.named(ax, f"{what} with {100 * level:g}% limits")
+    return style.named(ax, f"{what} with {100 * level:g}% confidence interval")
 
 
 def _stopped(data: pd.DataFrame, fits: Mapping[str, Any]) -> AnyArray:

@@ -106,7 +106,7 @@ def draw_residuals(
                 linewidth=0,
                 zorder=1,
             )
-            words += f", {100 * level:g}% limits"
+            words += f", {100 * level:g}% confidence interval"
         _dots(ax, x, table["residual"].to_numpy())
         return style.named(ax, words, "surrogate residual")
     name = "latent score" if against == "score" else sheet.name(against)
@@ -160,7 +160,9 @@ def _draw_against(
     values = table["residual"].to_numpy()
     w = np.ones(values.size) if weights is None else weights
     ax.axhline(0.0, color=style.ink(), linewidth=0.8, zorder=1)
-    limits = ", weighted" if weights is not None else f" with {100 * level:g}% limits"
+    limits = f" with {100 * level:g}% confidence interval"
+    if weights is not None:
+        limits = ", weighted"
     if table[name].dtype.kind in "iuf":
         x = table[name].to_numpy(dtype=np.float64)
         _dots(ax, x, values)
@@ -348,7 +350,7 @@ def draw_ranef(
         _caterpillar(panel, part)
         style.named(
             panel,
-            f"random effect, {100 * level:g}% limits",
+            f"random effect, {100 * level:g}% interval",
             "",
             f"{sheet.name(part['group'].iloc[0])}: {shown.get(str(name), name)}",
         )

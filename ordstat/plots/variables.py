@@ -234,8 +234,9 @@ def draw_importance(
         raise DataError("the fit has no columns to draw.")
     label = "share of the total gain of trees or rounds"
     if data.columns[0] != "column":
-        limits = "" if data["lower"].isna().all() else f", with {100 * level:g}% limits"
-        label = f"{measure}: change when permuted{limits}"
+        label = f"{measure}: change when permuted"
+        if data["lower"].notna().any():
+            label += f", with {100 * level:g}% interval"
     if data.columns[0] == "column":
         columns = results.names_shown(sheet.labels)
     else:

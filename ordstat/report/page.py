@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 #: Captions by name of the plot, in the order shown.
 CAPTIONS = {
-    "forest": "Effects with 95% limits.",
+    "forest": "Effects with 95% confidence intervals.",
     "effects": (
         "Probabilities of the levels by {}, with the other variables held fixed."
     ),
-    "ranef": "Conditional modes of the effects of the groups, with 95% limits.",
+    "ranef": "Conditional modes of the effects of the groups, with 95% intervals.",
     "dependence": "Mean predictions over the rows, with {} set to each value in turn.",
     "tree": "The tree, or the first of several.",
     "latent": (
@@ -88,7 +88,9 @@ def _drawings(fit: OrdinalResults) -> Iterator[str]:
                 caption = CAPTIONS[name].format(variable)
                 yield _figure(name, caption, partial(draw, variable))
         elif name == "forest" and ratio_of(fit).named:
-            caption = f"{ratio_of(fit).name.capitalize()}s with 95% limits."
+            caption = (
+                f"{ratio_of(fit).name.capitalize()}s with 95% confidence intervals."
+            )
             yield _figure(name, caption, partial(draw, exponentiate=True))
         else:
             yield _figure(name, CAPTIONS[name], draw)

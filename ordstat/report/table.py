@@ -324,7 +324,7 @@ def _direction(column: FitColumn) -> str:
 def _of_brackets(options: TableOptions, ratios: bool) -> Iterator[str]:
     """What stands in brackets below the estimates."""
     if options.below == "interval":
-        yield f"{100 * options.level:g}% limits in brackets."
+        yield f"{100 * options.level:g}% confidence intervals in brackets."
     elif options.below == "std_error" and ratios:
         yield "Standard errors in brackets; those of ratios by the delta method."
     elif options.below == "std_error":

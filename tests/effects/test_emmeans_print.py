@@ -30,7 +30,7 @@ def sim() -> LikelihoodResults:
 def test_means_say_what_they_are() -> None:
     assert str(housing().emmeans("Infl", scale="prob")).splitlines()[-4:] == [
         "",
-        "Means of P(response = level); 95% limits, on the logit scale.",
+        "Means of P(response = level); 95% confidence intervals, on the logit scale.",
         "Averaged over Type and Cont, weights: equal.",
         (
             "NOTE: results may be misleading due to involvement in interactions"
@@ -46,7 +46,8 @@ def test_contrasts_say_what_they_are() -> None:
     contrasts = housing().emmeans("Infl", by="Type").contrasts()
     assert contrasts.attrs["notes"] == [
         "Contrasts of the latent score (0 = average threshold), within Type.",
-        "z tests; p-values and 95% limits by Tukey's method, for 3 means.",
+        "z tests; p-values and 95% confidence intervals by Tukey's method,"
+        " for 3 means.",
         "Averaged over Cont, weights: equal.",
     ]
     assert (
@@ -57,15 +58,15 @@ def test_contrasts_say_what_they_are() -> None:
     assert "Tukey" in contrasts._repr_html_() and "0.0000" not in str(contrasts)
     holm = housing().emmeans("Type").contrasts(adjust="holm").attrs["notes"][1]
     assert (
-        holm == "z tests; p-values by Holm's method, 95% limits by Bonferroni's, for 6"
-        " tests."
+        holm == "z tests; p-values by Holm's method, 95% confidence intervals by"
+        " Bonferroni's, for 6 tests."
     )
     assert (
         housing()
         .emmeans("Cont")
         .contrasts()
         .attrs["notes"][1]
-        .endswith("95% limits are not adjusted.")
+        .endswith("95% confidence intervals are not adjusted.")
     )
 
 
@@ -119,11 +120,11 @@ def test_the_note_names_no_adjustment_that_was_not_made() -> None:
         means = ordfit("rating ~ temp * contact", wine).emmeans(["temp", "contact"])
     with pytest.warns(DataWarning, match="no standard error"):
         one = means.contrasts([[1, -1, 0, 0], [0, 1, 0, -1]], "bonferroni")
-    assert "z tests; p-values and 95% limits are not adjusted." in str(one)
+    unadjusted = "z tests; p-values and 95% confidence intervals are not adjusted."
+    assert unadjusted in one.attrs["notes"]
     with pytest.warns(DataWarning, match="no standard error"):
-        assert "Bonferroni's method, for 3 tests." in str(
-            means.contrasts("pairwise", "bonferroni")
-        )
+        three = means.contrasts("pairwise", "bonferroni")
+    assert three.attrs["notes"][1].endswith("Bonferroni's method, for 3 tests.")
 
 
 def test_means_of_one_name_are_told_apart() -> None:

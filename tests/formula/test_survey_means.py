@@ -163,12 +163,12 @@ def test_joint_tests_are_those_of_type_three(fit: LikelihoodResults) -> None:
 
 def test_tables_say_which_distribution(fit: LikelihoodResults) -> None:
     means = fit.emmeans("f")
-    assert "95% limits, t distribution with 20 df." in flat(means)
+    assert "95% confidence intervals, t distribution with 20 df." in flat(means)
     assert "on the logit scale by t with 20 df." in flat(fit.emmeans("f", scale="mean"))
     text = flat(means.contrasts(adjust="mvt"))
     assert (
-        "t tests with 20 df; p-values and 95% limits by the multivariate t (mvt)"
-        " method, for 6 tests." in text
+        "t tests with 20 df; p-values and 95% confidence intervals by the"
+        " multivariate t (mvt) method, for 6 tests." in text
     )
     assert "survey covariance" in flat(fit.joint_tests())
 

@@ -62,7 +62,7 @@ def test_exponents_are_named(link, what, sign):
     meaning = " (below 1 = higher response)" * (sign < 0)
     assert (
         fit.plot.forest(exponentiate=True).get_xlabel()
-        == f"{what}{meaning} with 95% limits"
+        == f"{what}{meaning} with 95% confidence interval"
     )
     data = fit.plot.forest(exponentiate=True, draw=False)
     np.testing.assert_allclose(data["estimate"], np.exp(sign * fit.coef))

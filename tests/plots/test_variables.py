@@ -106,7 +106,7 @@ def test_bars_and_limits_are_the_table():
     ends = [segment[:, 0].tolist() for segment in ax.collections[0].get_segments()]
     assert ends == table[["lower", "upper"]].to_numpy().tolist()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["temp", "contact"]
-    assert ax.get_xlabel() == "absolute error: change when permuted, with 90% limits"
+    assert ax.get_xlabel() == "absolute error: change when permuted, with 90% interval"
 
 
 def test_gain_has_no_limits():
