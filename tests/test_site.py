@@ -181,6 +181,18 @@ SEARCHES = {
     "sklearn pipeline": ["guide/tools", "coming-from/scikit-learn"],
     "Parquet": ["guide/large"],
     "citation": ["citing"],
+    "hazard ratio": ["guide/links"],
+    "link function": ["guide/links"],
+    "probit": ["guide/links", "methods/clm"],
+    "forest plot": ["guide/gallery", "guide/papers"],
+    "cheat sheet": ["guide/answers"],
+    "longitudinal": ["guide/repeated"],
+    "multiple imputation": ["guide/missing"],
+    "average treatment effect": ["guide/causal"],
+    "survey weights": ["guide/weights"],
+    "lasso": ["guide/selection"],
+    "LightGBM": ["coming-from/boosting"],
+    "rOpenSci standards": ["evidence/standards"],
 }
 
 

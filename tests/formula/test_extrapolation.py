@@ -46,6 +46,15 @@ def test_far_is_half_the_range_beyond_it():
         assert [value for each in found for value in each.values] == far
 
 
+@pytest.mark.parametrize("method", ["clm", "acat", "cratio"])
+def test_standard_errors_grow_outside_the_range(method):
+    fit = ordfit("y ~ x", DATA, method)
+    new = pd.DataFrame({"x": [4.0, 5.0, 6.0, 60.0]})
+    with pytest.warns(ExtrapolationWarning):
+        errors = fit.predict(new, type="linear_predictor", se=True)["std_error"]
+    assert (errors.diff().iloc[1:] > 0.0).all(axis=None)
+
+
 @pytest.mark.parametrize(
     "method", ["clm", "acat", "cratio", "redsvm", "ordboost", "csovo", "prank"]
 )

@@ -45,6 +45,15 @@ def test_every_argument_of_an_odd_kind_is_refused(name, value):
 
 
 @pytest.mark.parametrize(
+    ("values", "message"),
+    [([[1, 2]] * 60, "'x' holds mixed values"), ([1j] * 60, "'x' holds complex")],
+)
+def test_columns_of_lists_and_complex_numbers_are_named(values, message):
+    with pytest.raises(DataError, match=message):
+        ordfit("y ~ x", frame().assign(x=values))
+
+
+@pytest.mark.parametrize(
     "method", ["redsvm", "ordboost", "cart", "kernel-clm", "prank"]
 )
 @pytest.mark.parametrize("value", [10**400, pd.NA, RAGGED])
