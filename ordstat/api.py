@@ -89,7 +89,7 @@ def ordfit(
         "csovo", ... (a wrong name lists them all), or a value such as REDSVM(C=10).
     nominal, scale : str, optional
         One-sided formulas "~ terms" of effects that differ per threshold, and of
-        effects on the log scale (likelihood methods). Beside an offset the coding of
+        effects on the log scale (likelihood methods). With an offset the coding of
         factors of `scale` is part of the model, as in R's clm: the offset has the
         spread of rows whose scale effects are 0.
     weights, offset, cluster : str or array of length N, optional

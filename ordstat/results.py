@@ -117,7 +117,7 @@ def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
 
 
 def augmented(fit: OrdinalResults, data: Any = None) -> pd.DataFrame:
-    """Data with columns of predictions beside them."""
+    """Data with columns of predictions added."""
     target = fit.target(data)
     if data is None:
         sample = fit.design.sample
@@ -784,7 +784,7 @@ class OrdinalResults:
         return written_predictions(self, path, data, asked)
 
     def augment(self, data: Any = None) -> pd.DataFrame:
-        """Data with columns of predictions beside them.
+        """Data with columns of predictions added.
 
         Parameters
         ----------
@@ -1031,7 +1031,7 @@ class OrdinalResults:
         level: float = 0.95,
         weights: Any = None,
     ) -> pd.DataFrame:
-        """Reliability curves: predicted probabilities beside what happened, in bins of
+        """Reliability curves: predicted probabilities and observed shares, in bins of
         about equal weight.
 
         Parameters
@@ -1047,7 +1047,7 @@ class OrdinalResults:
         bins : int
             At most; rows of equal predictions stay together.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
 
@@ -1182,7 +1182,7 @@ class OrdinalResults:
         weights : str or (N,) array, optional
             Case weights of `newdata`.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         callback : callable(step, total, message), optional
             Called after every permutation.
 

@@ -65,7 +65,7 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
     Raises
     ------
     OptionError
-        penalty='jeffreys', whose derivatives need all rows at once, or a ridge beside
+        penalty='jeffreys', whose derivatives need all rows at once, or a ridge with
         an offset of the log scale.
     DataError
         The response may be separated, so that estimates may be infinite.
@@ -79,7 +79,7 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
     method.check(sample)
     if method.ridge and sample.rows.scale_offset is not None:
         raise OptionError(
-            "A ridge beside an offset of the log scale needs the mean of the offset by"
+            "A ridge with an offset of the log scale needs the mean of the offset by"
             " all rows at once: leave out penalty=, or fit to rows in memory."
         )
     with one_blas_thread():

@@ -179,7 +179,7 @@ class ContrastFamily:
     n_means : int
         Number of compared means.
     level : float
-        Confidence level of the limits before adjustment.
+        Confidence level of the intervals before adjustment.
     df : (m,) degrees of freedom of each test
         Infinite for z-tests. Adjustments by a distribution use these.
     """

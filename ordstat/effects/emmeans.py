@@ -80,7 +80,7 @@ class Emmeans(Exported):
         Averages of the C cells.
     averager : Averager
     level : float
-        Confidence level of the limits.
+        Confidence level of the intervals.
     notes : tuple of str
         Variables averaged over or held, printed below the table.
     method : str, optional

@@ -68,7 +68,7 @@ class Occupancy(Exported):
     draws : (B, G, T, K)
         The same at drawn parameters.
     level : float
-        Confidence level of the limits.
+        Confidence level of the intervals.
     notes : tuple of str
     """
 
@@ -298,7 +298,7 @@ def occupancy(
     seed : int or numpy.random.Generator
         The same seed gives the same limits.
     level : float in (0, 1)
-        Confidence level of the limits, quantiles of the draws.
+        Confidence level of the intervals, quantiles of the draws.
     vcov : str or dict, optional
         Covariance of the parameters, as in `fit.vcov`.
 

@@ -637,7 +637,7 @@ def _column_notes(sides: Sequence[ModelMatrix], spec: FormulaSpec) -> list[str]:
 def _fixed_group_notes(spec: FormulaSpec, categorical: Collection[str]) -> list[str]:
     """Notes on groups that have both fixed effects and a random intercept."""
     return [
-        f"{term.text} stands beside fixed effects of {term.group.label}, which leave"
+        f"{term.text} comes with fixed effects of {term.group.label}, which leave"
         " its intercept no variance: take one of them out."
         for term in spec.location.random
         if term.columns.intercept and term.group.label in categorical

@@ -62,7 +62,7 @@ class Agreement(Reported):
     subjects, raters : int
         Subjects with a rating, and raters.
     level : float
-        Confidence level of the limits.
+        Confidence level of the intervals.
     notes : tuple of str
     """
 
@@ -119,7 +119,7 @@ def agreement(
         Whether standard errors are those of other subjects with these raters, or of
         other subjects and other raters (three raters or more).
     level : float in (0, 1)
-        Confidence level of the limits.
+        Confidence level of the intervals.
 
     Returns
     -------

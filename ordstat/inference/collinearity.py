@@ -46,7 +46,7 @@ def inflation_frame(r: LikelihoodResults) -> NotedFrame:
     ]
     if any(len(term.keys) > 1 for term in r.design.spec.location.terms):
         notes.append(
-            "NOTE: beside an interaction, values change with the origin of a number."
+            "NOTE: with an interaction, values change with the origin of a number."
             " Centre it first."
         )
     if left:

@@ -64,7 +64,7 @@ class OrdinalDescription(Reported):
         design they are F tests of ridits, "Kruskal-Wallis" and "trend", with den_df.
         Empty without `by`.
     level : float
-        Confidence level of the limits.
+        Confidence level of the intervals.
     notes : tuple of str
     """
 
@@ -180,7 +180,7 @@ def describe_ordinal(
         Sampling weights with strata and clusters; percentages, medians and ridits are
         then those of the population, and errors and tests follow from the design.
     level : float in (0, 1)
-        Confidence level of the limits.
+        Confidence level of the intervals.
 
     Returns
     -------
@@ -193,7 +193,7 @@ def describe_ordinal(
     DataError
         Columns that do not exist, have no order, or have different levels.
     OptionError
-        No column in `rows`, or a column twice; weights beside a design, or a design
+        No column in `rows`, or a column twice; weights and a design, or a design
         with replicate weights.
 
     Warns
@@ -393,7 +393,7 @@ def _weights(
         raise OptionError(f"design must be a SurveyDesign; got {design!r}.")
     if design is not None and weights is not None:
         raise OptionError(
-            "weights must be left out beside design=, which has sampling weights; got"
+            "weights must be left out with design=, which has sampling weights; got"
             " both."
         )
     given = weights if design is None else design.weights

@@ -42,7 +42,7 @@ def tables_of(
     tidy : frame
         The pooled parameters, as given by `tidy`.
     level : float in (0, 1)
-        Confidence level of the limits.
+        Confidence level of the intervals.
     exponentiate : bool
     labels : mapping of variable or term to text
     """

@@ -369,7 +369,7 @@ class PooledResults:
         Parameters
         ----------
         type : {"I", "II", "III", "baseline"}
-            What is tested of a term that stands beside others, as in `anova` of a
+            What is tested of a term in a model with others, as in `anova` of a
             single fit. Types I and II depend on the columns, so that each fit has its
             own contrasts.
 
@@ -439,7 +439,7 @@ class PooledResults:
             Ratios in place of effects and their limits, as in `tidy` of a single fit;
             other columns still refer to the coefficient.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
             Size of the change of numeric variables, as in `tidy` of a single fit; "sd"
             is the mean over the fits of the standard deviation. `attrs["per"]` lists
@@ -538,7 +538,7 @@ class PooledResults:
             Add confidence limits; for probabilities and means they are pooled on the
             logit scale.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         cost, re, at, interpolate
             As in `predict` of a single fit.
 
@@ -784,7 +784,7 @@ class PooledResults:
         Parameters
         ----------
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         exponentiate : bool
             Whether to add a table of odds ratios, hazard ratios or exponents of the
             location effects.

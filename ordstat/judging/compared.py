@@ -252,7 +252,7 @@ class Comparison(Reported):
         against : str, optional
             A method; by default the best.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
 
         Returns
         -------
@@ -315,8 +315,8 @@ class Comparison(Reported):
         title: str | None = None,
         draw: bool = True,
     ) -> Any:
-        """Plot means of a measure with limits, and the folds as small marks; the best
-        on top.
+        """Plot means of a measure with intervals, and the folds as small marks; the
+        best on top.
 
         Parameters
         ----------
@@ -327,7 +327,7 @@ class Comparison(Reported):
             Plot differences from this method instead of means. They compare methods
             better, as folds that are hard for one method are hard for the others too.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         title : str, optional
         draw : bool
             False returns the frame instead: mean, lower and upper for each method, the
@@ -479,7 +479,7 @@ def resampled(
     ratio : float
         n_test / n_train.
     level : float in (0, 1)
-        Confidence level of the limits.
+        Confidence level of the intervals.
 
     Returns
     -------

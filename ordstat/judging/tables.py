@@ -465,7 +465,7 @@ def reliability(
     bins : int
         Largest number of bins; ties give fewer.
     level : float in (0, 1)
-        Confidence level of the limits (`wilson_limits`).
+        Confidence level of the intervals (`wilson_limits`).
 
     Returns
     -------

@@ -37,8 +37,8 @@ class CumulativeLink(OrdinalRegression):
         Structure of the thresholds: each free; symmetric about a free middle; symmetric
         about 0; equally spaced. A matrix M (K-1, t) with independent columns has
         thresholds M @ gamma, with parameters "gamma.1", ...: powers of 1..K-1 for a
-        curve, or a column of ones beside known cut points for thresholds that are known
-        up to origin and unit.
+        curve, or a column of ones and one of cut points that are known up to origin and
+        unit.
     penalty : float, "jeffreys", ElasticNet or None
         A number w > 0 subtracts w/2 times the sum of squared effects (location,
         nominal, log-scale), each per standard deviation of its column, location and

@@ -349,7 +349,7 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         """
         return (), [], ()
 
@@ -455,7 +455,7 @@ class LikelihoodResults(OrdinalResults):
             hazard ratios (cloglog) or, for other links, exponents. By default the one
             screen shows ratios of odds and hazards.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
             Size of the change of numeric variables that effects describe, as in `tidy`.
         labels : dict of str to str, optional
@@ -502,7 +502,7 @@ class LikelihoodResults(OrdinalResults):
             exp(-estimate) (cloglog), else exp(estimate). Thresholds stay; std_error,
             statistic and p_value are those of the coefficient.
         level : float
-            Confidence level of the limits.
+            Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
             Size of the change of numeric variables: {"age": 10} multiplies the
             coefficients of age, their errors and limits by 10; "sd" is one standard
@@ -840,7 +840,7 @@ class LikelihoodResults(OrdinalResults):
             so that they stay in range; symmetric for the other types. A quantile has
             the limits at which those of P(response <= level) reach `at`.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
@@ -1080,7 +1080,7 @@ class LikelihoodResults(OrdinalResults):
         data : data frame, optional
             The data of the fit, if it was saved without them.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         re : {"marginal", "zero"}, optional
@@ -1345,7 +1345,7 @@ class LikelihoodResults(OrdinalResults):
         better : {"higher", "lower"}
             Which responses win.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
 
@@ -1361,7 +1361,7 @@ class LikelihoodResults(OrdinalResults):
         ------
         OptionError
             A subgroup with many values; a ratio of a link that has none, of nominal
-            effects or beside scale effects.
+            effects or with scale effects.
         DataError
             The data of the fit are missing or have changed.
 
@@ -1483,7 +1483,7 @@ class LikelihoodResults(OrdinalResults):
             Without other fits: each term adjusted for those before it (I), for all that
             do not contain it (II), or for all. In type II a term contains another as in
             SAS: it has the same numeric variables and more factors, so that g:x
-            contains x but not g, and x:z contains neither. I(x^2) beside x is a number
+            contains x but not g, and x:z contains neither. I(x^2) next to x is a number
             of its own, as in R: x is adjusted for it. For a term in an interaction,
             "III" tests the average of its effect over the levels of the other factors,
             as SAS, car with sum contrasts and R's ordinal since 2025 (also called

@@ -109,7 +109,7 @@ MODIFIERS = {
         | {
             "bounds()": "errors(cv=)",
             "margins()": "errors(cv=)",
-            "plot.parallel()": "nominal= beside the penalty",
+            "plot.parallel()": "nominal= with the penalty",
         },
     ),
     "random": Modifier(

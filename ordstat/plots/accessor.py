@@ -352,7 +352,7 @@ class Plots:
         bins : int
             Largest number of bins, which have about equal weight.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         ax, title, labels, draw
             As in every picture. The frame: see `fit.reliability`.
 
@@ -391,7 +391,7 @@ class Plots:
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Importance of the variables as bars, with limits over the permutations.
+        """Importance of the variables as bars, with intervals over the permutations.
 
         Parameters
         ----------
@@ -581,7 +581,7 @@ class PooledPlots:
             )
 
     def forest(self, ax: Axes | None = None, **options: Any) -> Any:
-        """Pooled coefficients with their confidence limits.
+        """Pooled coefficients with their confidence intervals.
 
         Parameters
         ----------
@@ -619,11 +619,11 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Coefficients with their confidence limits, of this fit or of several, on one
-        axis.
+        """Coefficients with their confidence intervals, of this fit or of several, on
+        one axis.
 
         The coefficient of a numeric variable is for one unit. The effect of one year is
-        small beside that of a factor; per={"age": 10} draws the effect of ten years.
+        small compared with that of a factor; per={"age": 10} draws that of ten years.
         Coefficients of different links are not on one scale, and adding a variable
         changes the other coefficients even if it is independent of them: compare signs
         and patterns, and sizes only between fits of the same link to the same data.
@@ -632,7 +632,7 @@ class LikelihoodPlots(Plots):
         ----------
         others : mapping of str to fits, optional
             Up to seven more fits to draw, by their labels: {"with age": fit2}. Fits
-            without standard errors have dots without limits.
+            without standard errors have dots alone.
         label : str
             Label of this fit.
         columns : str or sequence of str, optional
@@ -645,7 +645,7 @@ class LikelihoodPlots(Plots):
             As in `fit.tidy`: the change in each variable that its coefficient refers
             to, {"age": 10}, or one standard deviation of each number.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         ax, title, labels, draw
             As in every picture. The frame: term, estimate, conf_low, conf_high (NaN for
             methods without standard errors), coef_type, model (the label of the fit),
@@ -739,7 +739,7 @@ class LikelihoodPlots(Plots):
             With random effects: averaged over the groups (the default), or at random
             effects of 0.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         ax, title, labels, draw
             As in every picture. The frame: `by` (if given), the variable, level,
             estimate, std_error, lower, upper.
@@ -813,8 +813,8 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Marginal means over a variable, with limits; with `by`, an interaction plot
-        like R's emmip.
+        """Marginal means over a variable, with intervals; with `by`, an interaction
+        plot like R's emmip.
 
         On the latent scale, lines are parallel if the two variables do not interact.
 
@@ -860,10 +860,10 @@ class LikelihoodPlots(Plots):
         **looks: Unpack[Looks],
     ) -> Any:
         """Are effects the same at every threshold? Binary fits of P(response > level),
-        beside the fit itself.
+        compared with the fit itself.
 
         If effects are parallel, the points of a term scatter about its line, most of
-        them within their limits.
+        them within their intervals.
 
         Parameters
         ----------
@@ -872,7 +872,7 @@ class LikelihoodPlots(Plots):
         per : mapping of str to float, or "sd", optional
             As in `fit.tidy`: per={"age": 10} draws the effect of ten years.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         ax, title, labels, draw
             As in every picture. The frame: term, threshold, above (the lower level of
             the threshold), estimate, std_error, lower, upper (of the binary fit; NaN
@@ -910,7 +910,7 @@ class LikelihoodPlots(Plots):
             Parameters by name or by position in `params` (from 0), or location terms;
             by default all parameters.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         points : int
             Values of each parameter.
         ax, title, labels, draw
@@ -926,7 +926,7 @@ class LikelihoodPlots(Plots):
         ------
         DataError
             No parameter has a profile that falls; a warning names such parameters
-            beside others.
+            where others have one.
         """
         frame = coefficients.profiles_frame(self.results, parm, level, points)
         return self._show(
@@ -966,7 +966,7 @@ class LikelihoodPlots(Plots):
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         level : float in (0, 1)
-            Confidence level of the limits of quantiles and means.
+            Confidence level of the intervals of quantiles and means.
         seed : int or numpy.random.Generator
             Seed of the random residuals; another seed shows how much is chance.
         ax, title, labels, draw
@@ -1033,7 +1033,7 @@ class LikelihoodPlots(Plots):
         Parameters
         ----------
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         ax, title, labels, draw
             As in every picture. The frame in the order drawn, one row for every group
             and column of a random term: term, group, level, name, mode, sd (given the

@@ -99,7 +99,7 @@ def table(
         coefficients, and up to two more in the whole column for small effects, which a
         note names.
     level : float in (0, 1)
-        Confidence level of the limits.
+        Confidence level of the intervals.
     per : dict of variable to number, or "sd", optional
         The change in numeric variables that effects refer to, as in `tidy`: {"age":
         10}.

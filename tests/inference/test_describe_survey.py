@@ -121,7 +121,7 @@ def test_tests_of_rows_without_a_design():
         ({"design": "w"}, "design must be a SurveyDesign; got 'w'"),
         (
             {"design": SurveyDesign(weights="one"), "weights": "w"},
-            "weights must be left out beside design=",
+            "weights must be left out with design=",
         ),
         (
             {

@@ -104,7 +104,7 @@ def test_a_table_of_counts_has_a_residual_for_each_case(seed):
         drawn = fit.plot.residuals(against, draw=False)
         assert len(drawn) == 4000
         assert drawn.groupby(against)["residual"].mean().abs().max() < 0.35
-        assert "limits" in fit.plot.residuals(against).get_xlabel()
+        assert "confidence" in fit.plot.residuals(against).get_xlabel()
 
 
 def test_residuals_of_very_many_cases_are_a_sample():
@@ -203,4 +203,4 @@ def test_means_of_weighted_rows_are_weighted(against):
         [line.get_ydata()[0] for line in dots], by_hand, rtol=1e-12
     )
     assert len(ax.get_lines()) == len(groups) + 1  # the line at 0
-    assert "limits" not in ax.get_xlabel() and "weighted" in ax.get_xlabel()
+    assert "confidence" not in ax.get_xlabel() and "weighted" in ax.get_xlabel()
