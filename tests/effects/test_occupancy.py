@@ -219,7 +219,7 @@ def test_seeds_and_clusters(fit, start, both) -> None:
     np.testing.assert_array_equal(again.draws, one.draws)
     other = occupancy(fit, few, TIMES, draws=20, seed=1, **OPTIONS)
     assert not np.array_equal(other.draws, one.draws)
-    assert "cluster-robust, 150" in str(both)
+    assert "cluster-robust, 150" in " ".join(both.notes)
     assert "300 rows of start" in str(both)
 
 
