@@ -39,7 +39,7 @@ from .judging.response_numbers import OF_DISTRIBUTIONS, Asked
 from .method import Method
 from .report.render import Report, Summary, Table, as_html, as_text
 from .report.sections import figures, printed, summary_of
-from .report.warnings import Alert, alerts
+from .report.warnings import Alert, alerts, not_reached
 from .target import Target, case_weights, copied
 
 if TYPE_CHECKING:
@@ -1356,7 +1356,13 @@ class OrdinalResults:
 
     def fit_warnings(self) -> list[Alert]:
         """The warnings that are issued right after the fit: (category, message)."""
-        return list(alerts(self.design, self.fit))
+        return list(alerts(self.design, self.fit, self._why_unreached()))
+
+    def _why_unreached(self) -> str:
+        """How far the fit is from its optimum, and what to do; empty if it is there."""
+        if self.fit.certificate.reached:
+            return ""
+        return not_reached(self.fit, "allow a larger tol")
 
     @property
     def kind(self) -> str:

@@ -92,8 +92,6 @@ KNOWN = {
     "reduction.voting -> svm.learner",
     "reduction.voting -> svm.options",
     "reduction.voting -> svm.routes",
-    "report.warnings -> likelihood.fit",
-    "report.warnings -> likelihood.parameters",
     "results -> blocks.sources",
 }
 

@@ -19,6 +19,7 @@ from ..formula.sample import Rows
 from ..inference.rubin import Combined, as_logits, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..judging.response_numbers import Asked
+from ..likelihood.alerts import infinite_and_diverging
 from ..likelihood.derivatives import QUANTITIES, Quantity, moved, quantity_of
 from ..likelihood.parameters import threshold_values
 from ..likelihood.row_limits import RowLimits
@@ -36,7 +37,6 @@ from ..mixed.predictions import (
     predicted_by,
     predicted_covariance,
 )
-from ..report.warnings import infinite_and_diverging
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults

@@ -1,20 +1,26 @@
-"""Tables and notes of the summary of pooled fits."""
+"""The parameters of pooled fits in a table, and tables and notes of their summary."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from ..checks import flag
+from ..likelihood.alerts import not_estimated
 from ..report.cells import limit_heads
+from ..report.frames import NotedFrame
+from ..report.ratios import ratio_of
 from ..report.render import Table
 from ..report.sections import shortened
 from .summary import TITLES, ratio_table
+from .tables import deviations_of, exponent_notes, rescaled
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
+    from .pooling import PooledResults
 
 
 #: An FMI above this calls for more imputations than usual.
@@ -24,6 +30,48 @@ _HEADS = {"estimate": "estimate", "std_error": "SE", "df": "df", "p_value": "p"}
 
 
 _TITLES = TITLES | {"threshold": "Thresholds"}
+
+
+def tidy_pooled(
+    pooled: PooledResults, exponentiate: bool, level: float, per: Any
+) -> pd.DataFrame:
+    """One row per parameter; see `PooledResults.tidy`."""
+    flag("exponentiate", exponentiate)
+    first = pooled.fits[0]
+    frame = pd.DataFrame(pooled.coefficient_columns, index=pooled.parameters.names)
+    numbers = np.column_stack((pooled.params, pooled.confint(level)))
+    factors = np.ones(len(pooled.all_parameters))
+    suffixes: dict[str, str] = {}
+    if per is not None:
+        every = [deviations_of(fit) for fit in pooled.fits]
+        deviations = {
+            name: float(np.mean([each[name] for each in every])) for name in every[0]
+        }
+        factors, suffixes = rescaled(first, per, deviations)
+    numbers *= factors[: len(numbers), None]
+    frame["std_error"] *= factors[: len(numbers)]
+    if exponentiate:
+        numbers = ratio_of(first).exponents(pooled.parameters.kinds, numbers)
+    frame["estimate"] = numbers[:, 0]
+    frame = frame.rename_axis("term").reset_index()
+    frame.insert(6, "conf_low", numbers[:, 1])
+    frame.insert(7, "conf_high", numbers[:, 2])
+    frame["coef_type"] = pooled.parameters.kinds
+    if pooled.random_parameters is not None:
+        random = pooled.random_parameters.frame(level, factors[len(numbers) :])
+        frame = pd.concat(
+            [frame, random.reindex(columns=frame.columns)], ignore_index=True
+        )
+    if suffixes:
+        frame.attrs["per"] = suffixes
+    notes = [*not_estimated(first.fit, pooled.parameters)]
+    notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
+    if exponentiate:
+        notes += exponent_notes(first)
+    title = "Pooled parameters"
+    if exponentiate:
+        title += "; effects exponentiated"
+    return NotedFrame.of(frame, notes, title, labels=pooled.names_shown())
 
 
 def tables_of(

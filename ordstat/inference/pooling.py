@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
 from ..advice import with_advice
-from ..checks import advice, flag, fraction, label_texts, number, one_of
+from ..checks import advice, flag, fraction, label_texts, number
 from ..exceptions import DataWarning, OptionError, UnavailableError, warn
-from ..fit import least_expected
-from ..formula.extrapolation import telling_once
-from ..judging.costs import CostMatrix
-from ..judging.decisions import Decision, mean_decision
-from ..judging.response_numbers import Asked
+from ..likelihood.alerts import not_estimated
 from ..likelihood.parameters import Parameters, with_aliased
-from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits, two_sided
+from ..likelihood.standard_errors import symmetric_limits, two_sided
 from ..report.cells import count
 from ..report.frames import NotedFrame
-from ..report.ratios import ratio_of
 from ..report.render import Report, Summary
 from ..report.sections import observations, one_row
-from ..report.warnings import not_estimated
-from ..results import known_type
 from .comparison import described
 from .poolable import poolable
-from .pooled_summary import notes_of, tables_of
-from .predictions import check_has_errors, cost_of, delta_df, range_of, side_by_side
-from .rubin import FTest, Pooled, PooledRandom, bounded_limits, d1, rubin
-from .tables import deviations_of, exponent_notes, rescaled
-from .wald import JOINT, linear_hypotheses, term_hypotheses, without_test
+from .pooled_predictions import pooled_prediction
+from .pooled_summary import notes_of, tables_of, tidy_pooled
+from .pooled_tests import pooled_anova, pooled_hypothesis_tests
+from .rubin import Pooled, PooledRandom, d1
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -136,12 +128,11 @@ class PooledResults:
         )
 
     @cached_property
-    def _columns(self) -> pd.DataFrame:
-        """(P, 7) estimates, standard errors, t, degrees of freedom, p-values, riv and
-        fmi, by parameter.
+    def coefficient_columns(self) -> dict[str, FloatArray]:
+        """(P,) estimates, standard errors, t, degrees of freedom, p-values, riv and fmi
+        of each parameter.
         """
         rules = self.pooled
-        first = self.fits[0]
         t = rules.estimate / rules.std_error
         columns = {
             "estimate": rules.estimate,
@@ -152,9 +143,14 @@ class PooledResults:
             "riv": rules.riv,
             "fmi": rules.fmi,
         }
-        return pd.DataFrame(
-            {name: with_aliased(values, first.fit) for name, values in columns.items()},
-            index=self.parameters.names,
+        first = self.fits[0].fit
+        return {name: with_aliased(values, first) for name, values in columns.items()}
+
+    def _column(self, name: str) -> pd.Series:
+        return pd.Series(
+            self.coefficient_columns[name].copy(),
+            index=pd.Index(self.parameters.names),
+            name=name,
         )
 
     @property
@@ -241,7 +237,7 @@ class PooledResults:
     @property
     def params(self) -> pd.Series:
         """(P,) means of the estimates, named as in each fit; NaN where aliased."""
-        return self._columns["estimate"].copy()
+        return self._column("estimate")
 
     @property
     def coef(self) -> pd.Series:
@@ -260,29 +256,29 @@ class PooledResults:
     @property
     def se(self) -> pd.Series:
         """(P,) standard errors, from the variance within and between data sets."""
-        return self._columns["std_error"].copy()
+        return self._column("std_error")
 
     @property
     def df(self) -> pd.Series:
         """(P,) degrees of freedom of the t distribution [Barnard & Rubin 1999]."""
-        return self._columns["df"].copy()
+        return self._column("df")
 
     @property
     def riv(self) -> pd.Series:
         """(P,) relative increase in variance due to nonresponse."""
-        return self._columns["riv"].copy()
+        return self._column("riv")
 
     @property
     def fmi(self) -> pd.Series:
         """(P,) fraction of missing information."""
-        return self._columns["fmi"].copy()
+        return self._column("fmi")
 
     @property
     def p_values(self) -> pd.Series:
         """(P,) two-sided p-values of estimate / standard error; not useful for
         thresholds.
         """
-        return self._columns["p_value"].copy()
+        return self._column("p_value")
 
     def vcov(self) -> pd.DataFrame:
         """Covariance of the estimated (not aliased) parameters: U + (1 + 1/m) B of
@@ -301,7 +297,7 @@ class PooledResults:
         """
         fraction("level", level)
         estimate, error, df = (
-            self._columns[name].to_numpy() for name in ("estimate", "std_error", "df")
+            self.coefficient_columns[name] for name in ("estimate", "std_error", "df")
         )
         limits = symmetric_limits(estimate, error, level, df)
         frame = pd.DataFrame(
@@ -342,26 +338,7 @@ class PooledResults:
         variance in all directions [Li, Raghunathan & Rubin 1991; for small complete
         samples Reiter 2007].
         """
-        names, L, target = linear_hypotheses(self.fits[0], hypotheses)
-        combined = self.pooled.combined(L)
-        shifted = replace(combined, Q=combined.Q - target)
-        tests = [d1(shifted.combined(row[None])) for row in np.eye(len(L))]
-        difference = shifted.estimate
-        errors = shifted.std_error
-        if len(L) > 1:
-            if np.linalg.matrix_rank(L) < len(L):
-                raise OptionError(
-                    f"hypotheses must not follow from each other; got {hypotheses!r}."
-                    " Leave one out."
-                )
-            tests.append(d1(shifted))
-            names = [*names, JOINT]
-            difference = np.append(difference, np.nan)
-            errors = np.append(errors, np.nan)
-        table = _table_tests(tests, names)
-        table.insert(0, "difference", difference)
-        table.insert(1, "std_error", errors)
-        return table
+        return pooled_hypothesis_tests(self, hypotheses)
 
     def anova(self, *others: Any, type: str = "I") -> pd.DataFrame:
         """Tests of the location terms, pooled.
@@ -389,40 +366,7 @@ class PooledResults:
         -----
         Wald tests (D1), as in `test` [Li, Raghunathan & Rubin 1991; Reiter 2007].
         """
-        if others:
-            raise UnavailableError(
-                "pooled fits have no likelihood ratio, as likelihoods of imputed data"
-                " have no pooled value. Give anova() the largest model alone, or use"
-                " .test('x1 = 0, x2 = 0')."
-            )
-        asked = [term_hypotheses(fit, type) for fit in self.fits if fit.in_memory]
-        if len(asked) < len(self.fits):
-            raise UnavailableError(
-                "pooled fits to rows in blocks have no .anova. Test pooled coefficients"
-                " by .test('x1 = 0, x2 = 0')."
-            )
-        kind = asked[0][0]
-        tests = [
-            self._tested(rows)
-            for rows in zip(*(rows for _, rows in asked), strict=True)
-        ]
-        table = _table_tests(tests, list(self.design.terms))
-        untested = [str(name) for name in table.index[table["p_value"].isna()]]
-        notes = [without_test(untested)] if untested else []
-        title = f"D1: Wald tests of type {kind}, pooled"
-        return NotedFrame.of(table, notes, title, labels=self.names_shown())
-
-    def _tested(self, rows: Sequence[FloatArray]) -> FTest:
-        """Test that L b = 0 with the rows L (h, P') of each fit; NaN without determined
-        rows.
-        """
-        stacked = np.array(rows)
-        if not stacked.size or not np.isfinite(stacked).all():
-            return FTest(np.nan, 0, np.nan, np.nan)
-        rules = self.pooled
-        Q = np.einsum("mhp,mp->mh", stacked, rules.Q)
-        U = stacked @ rules.U @ stacked.transpose(0, 2, 1)
-        return d1(Pooled(Q, U, rules.combined(stacked[0]).df_complete))
+        return pooled_anova(self, others, type)
 
     def tidy(
         self, exponentiate: bool = False, level: float = 0.95, per: Any = None
@@ -445,44 +389,7 @@ class PooledResults:
             is the mean over the fits of the standard deviation. `attrs["per"]` lists
             the terms.
         """
-        flag("exponentiate", exponentiate)
-        first = self.fits[0]
-        frame = self._columns.copy()
-        numbers = np.column_stack((self.params, self.confint(level)))
-        factors = np.ones(len(self.all_parameters))
-        suffixes: dict[str, str] = {}
-        if per is not None:
-            every = [deviations_of(fit) for fit in self.fits]
-            deviations = {
-                name: float(np.mean([each[name] for each in every]))
-                for name in every[0]
-            }
-            factors, suffixes = rescaled(first, per, deviations)
-        numbers *= factors[: len(numbers), None]
-        frame["std_error"] *= factors[: len(numbers)]
-        if exponentiate:
-            numbers = ratio_of(first).exponents(self.parameters.kinds, numbers)
-        frame["estimate"] = numbers[:, 0]
-        frame = frame.rename_axis("term").reset_index()
-        frame.insert(6, "conf_low", numbers[:, 1])
-        frame.insert(7, "conf_high", numbers[:, 2])
-        frame["coef_type"] = self.parameters.kinds
-        if self.random_parameters is not None:
-            random = self.random_parameters.frame(level, factors[len(numbers) :])
-            frame = pd.concat(
-                [frame, random.reindex(columns=frame.columns)], ignore_index=True
-            )
-        frame.attrs |= {"per": suffixes} if suffixes else {}
-        notes = [*not_estimated(first.fit, self.parameters)]
-        notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
-        if exponentiate:
-            notes += exponent_notes(first)
-        title = (
-            "Pooled parameters; effects exponentiated"
-            if exponentiate
-            else "Pooled parameters"
-        )
-        return NotedFrame.of(frame, notes, title, labels=self.names_shown())
+        return tidy_pooled(self, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures: nobs, n_imputations, edf, df_complete, the largest fmi,
@@ -552,106 +459,18 @@ class PooledResults:
         OptionError
             Another type, or standard errors of a type without them.
         """
-        one_of("interval", interval, ("confidence", None))
-        fraction("level", level)
-        first = self.fits[0]
-        type = known_type(first, type)
-        asked = Asked.of(first.design.levels, type, at, interpolate)
-        given = {} if re is None else {"re": re}
-        uncertain = flag("se", se) or interval is not None
-        if asked is not None and type == "quantile":
-            check_has_errors(first, type, se)
-            return self._quantiles(newdata, asked, interval, level, re)
-        if type == "exceed":
-            given["at"] = at
-        _check_pooled_type(type, uncertain, cost)
-        told: list[str] = []
-        if uncertain:
-            with telling_once(told):
-                answers = [
-                    cast(Any, fit).predict(newdata, type, se=True, **given)
-                    for fit in self.fits
-                ]
-                complete = self._complete_df(newdata, type, asked)
-            return _pooled_predictions(
-                first, answers, complete, type, asked, se, interval, level
-            )
-        of_class = type == "class"
-        with telling_once(told):
-            answers = [
-                cast(Any, fit).predict(newdata, "prob" if of_class else type, **given)
-                for fit in self.fits
-            ]
-        mean = np.mean(
-            [answer.to_numpy(dtype=np.float64) for answer in answers], axis=0
+        return pooled_prediction(
+            self,
+            newdata,
+            type,
+            se=se,
+            interval=interval,
+            level=level,
+            cost=cost,
+            re=re,
+            at=at,
+            interpolate=interpolate,
         )
-        if isinstance(answers[0], pd.Series):
-            return pd.Series(mean, index=answers[0].index, name=answers[0].name)
-        if not of_class:
-            return pd.DataFrame(
-                mean, index=answers[0].index, columns=answers[0].columns
-            )
-        known = ~np.isnan(mean).any(axis=1)
-        codes = np.full(len(mean), -1, dtype=np.intp)
-        chosen = self._cost_of(cost, re)
-        codes[known] = least_expected(mean[known], chosen)
-        return first.design.levels.categorical(
-            codes, answers[0].index, first.design.response
-        )
-
-    def _cost_of(self, cost: Any, re: str | None) -> CostMatrix | Decision:
-        """A cost, or that of the fits; of a decision the mean of the decisions of all
-        fits.
-        """
-        first = self.fits[0]
-        if cost is None:
-            given = CostMatrix.parse(first.method.cost)
-        else:
-            given = CostMatrix.parse(cost, first.levels)
-        if not given.decides:
-            return given
-        if first.design.random:
-            raise OptionError(
-                f"cost={given.value!r} is found from the rows of one fit with random"
-                " effects: predict from each fit, or give a cost of single rows."
-            )
-        several = [cast(Decision, cost_of(fit, given)) for fit in self.fits]
-        return mean_decision(several)
-
-    def _quantiles(
-        self, newdata: Any, asked: Asked, interval: str | None, level: float, re: Any
-    ) -> pd.Series | pd.DataFrame:
-        """Quantiles of the mean probabilities, with limits by those of P(y <= k)."""
-        answer: Any = self.predict(
-            newdata, "cum_prob", interval=interval, level=level, re=re
-        )
-        values = answer.to_numpy(dtype=np.float64)
-        if interval is None:
-            return asked.answer(answer.index, values[:, :-1])
-        below, lower, upper = np.split(values, 3, axis=1)
-        estimates = asked.quantiles(below[:, :-1], lower[:, :-1], upper[:, :-1])
-        names = ("estimate", "lower", "upper")
-        tables = dict(zip(names, estimates, strict=True))
-        frame = pd.DataFrame(asked.frame(answer.index, tables))
-        notes = (*asked.notes, *answer.attrs["notes"])
-        return NotedFrame.of(frame, notes, f"Predictions, type {asked.type!r}")
-
-    def _complete_df(
-        self, newdata: Any, type: str, asked: Asked | None
-    ) -> float | FloatArray:
-        """Complete-data degrees of freedom of predictions: under CR2 at most
-        Satterthwaite's of each.
-        """
-        if any(fit.bias_reduced is None for fit in self.fits):
-            return self.df_complete
-        smallest: float | FloatArray = self.df_complete
-        for fit in self.fits:
-            target = fit.target(newdata)
-            df = delta_df(fit, target.rows, type, asked)
-            placed = np.full((target.complete.size, df.shape[1]), np.nan)
-            placed[target.complete] = df
-            smallest = np.minimum(smallest, placed)
-        return smallest
 
     def emmeans(
         self,
@@ -743,9 +562,7 @@ class PooledResults:
             With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
         """
         _refuse_options(options, "marginal_effects")
-        answers = [
-            cast(Any, fit).marginal_effects(variables, **options) for fit in self.fits
-        ]
+        answers = [fit.marginal_effects(variables, **options) for fit in self.fits]
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
     def superiority(self, variable: str, **options: Any) -> Any:
@@ -766,7 +583,7 @@ class PooledResults:
             With `.frame` and `.contrasts()`; df are Barnard and Rubin's.
         """
         _refuse_options(options, "superiority")
-        answers = [cast(Any, fit).superiority(variable, **options) for fit in self.fits]
+        answers = [fit.superiority(variable, **options) for fit in self.fits]
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
     # What is printed
@@ -856,68 +673,6 @@ class PooledResults:
             raise AttributeError(
                 f"{type(self).__name__!r} object has no attribute {name!r}"
             )
-
-
-def _table_tests(tests: list[FTest], names: list[str]) -> pd.DataFrame:
-    rows = [
-        (test.statistic, test.df, test.df_denom, test.p_value, test.riv)
-        for test in tests
-    ]
-    frame = pd.DataFrame(rows, names, ["F", "df", "df_denom", "p_value", "riv"])
-    return NotedFrame.of(frame, (), "D1: Wald test, pooled")
-
-
-def _check_pooled_type(type: str, uncertain: bool, cost: Any) -> None:
-    """OptionError for a type that is not pooled, or a cost that does not go with it."""
-    allowed = ("class", *TYPES_WITH_ERRORS)
-    what = "over imputations"
-    if uncertain:
-        allowed = TYPES_WITH_ERRORS
-        what = "with standard errors or intervals"
-    if type not in allowed:
-        raise OptionError(
-            f"type must be one of {', '.join(map(repr, allowed))} {what}; got {type!r}."
-        )
-    if cost is not None and type != "class":
-        raise OptionError(f"cost goes with type='class'; got type={type!r}.")
-
-
-def _pooled_predictions(
-    first: LikelihoodResults,
-    answers: Sequence[pd.DataFrame],
-    df_complete: float | FloatArray,
-    type: str,
-    asked: Asked | None,
-    se: bool,
-    interval: str | None,
-    level: float,
-) -> pd.DataFrame:
-    """Predictions with standard errors of all fits, by Rubin's rules."""
-    shape = (len(answers), len(answers[0]), -1)
-    estimates, errors = (
-        np.array([answer[name].to_numpy() for answer in answers]).reshape(shape)
-        for name in ("estimate", "std_error")
-    )
-    pooled = rubin(estimates, errors**2, df_complete)
-    limits = None
-    if interval is not None:
-        ends = range_of(type, asked)
-        limits = (
-            symmetric_limits(pooled.estimate, pooled.std_error, level, pooled.df)
-            if ends is None
-            else bounded_limits(*ends, estimates, errors**2, df_complete, level)
-        )
-    labels = first.prediction_labels(type, asked)
-    values, columns = side_by_side(
-        labels, pooled.estimate, pooled.std_error if se else None, limits
-    )
-    frame = pd.DataFrame(values, index=answers[0].index).set_axis(columns, axis=1)
-    notes = [
-        *(() if asked is None else asked.notes),
-        f"Standard errors: {first.own_covariance.words}, by Rubin's rules over"
-        f" {len(answers)} imputations.",
-    ]
-    return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
 @with_advice

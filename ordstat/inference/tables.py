@@ -13,12 +13,12 @@ from scipy.special import chdtri
 from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, mapping, number, one_of, unknown, whole
 from ..exceptions import OptionError, UnavailableError
+from ..likelihood.alerts import not_estimated
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.sections import fractional
-from ..report.warnings import not_estimated
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults

@@ -15,11 +15,11 @@ from scipy.special import chdtrc, fdtrc
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
 from ..exceptions import OptionError
+from ..likelihood.alerts import infinite_and_diverging
 from ..likelihood.covariance_choice import Covariance
 from ..likelihood.standard_errors import rule_by_estimates
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from ..report.warnings import infinite_and_diverging
 from .equations import read_equations
 from .terms import Marginality, marginality_of, recoded_hypotheses
 
@@ -471,7 +471,7 @@ def hypothesis_tests(
     table.insert(1, "std_error", errors)
     notes: list[str] = []
     if table["p_value"].isna().any() or tests[-1].left_out:
-        notes += infinite_and_diverging(r.fit, r.parameters, True)
+        notes += infinite_and_diverging(r.fit, r.parameters, differences=True)
     notes += partly_tested(index, tests)
     if tests[-1].df > r.own_covariance.most_at_once:
         notes.append(f"no joint test: {too_many(r.own_covariance)}.")

@@ -127,15 +127,6 @@ def with_aliased(values: FloatArray, fit: LikelihoodFit) -> FloatArray:
     return full
 
 
-def why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> str:
-    """Why a parameter is not estimated."""
-    return (
-        f"{parameters.names[index]} is not estimated (NA): the probabilities of the"
-        f" {fit.rule.n_levels} levels determine it only together with other parameters."
-        " Leave it out."
-    )
-
-
 def square_frame(matrix: FloatArray, names: list[str]) -> pd.DataFrame:
     """A matrix with the same names on both sides."""
     return pd.DataFrame(matrix, index=names, columns=names)

@@ -26,16 +26,17 @@ from ..inference.summary import likelihood_figures, likelihood_summary
 from ..inference.tables import confidence_limits, profiles, tidy_parameters
 from ..judging.response_numbers import Asked
 from ..report.render import Table
-from ..report.warnings import (
-    Alert,
+from ..report.warnings import Alert
+from ..results import OrdinalResults
+from ..target import Target
+from .alerts import (
     forgotten_counts,
     infinite_and_diverging,
     likelihood_alerts,
     outside_text,
     undetermined_text,
+    why_unreached,
 )
-from ..results import OrdinalResults
-from ..target import Target
 from .aliasing import Aliasing
 from .covariance_choice import (
     NO_CR2,
@@ -2341,22 +2342,17 @@ class LikelihoodResults(OrdinalResults):
 
     def fit_warnings(self) -> list[Alert]:
         """Warnings issued after the fit."""
-        irregular = (
-            []
-            if self.fit.regular
-            else likelihood_alerts(self.fit, self.parameters, self.design)
-        )
-        issued = [
-            *super().fit_warnings(),
-            *irregular,
-            *forgotten_counts(self.design, self.fit),
-            *self._covariance_alerts(),
-        ]
-        return (
-            issued
-            if self.design.sample.rows.nominal is None
-            else issued + self._crossing_alerts()
-        )
+        issued = super().fit_warnings()
+        if not self.fit.regular:
+            issued += likelihood_alerts(self.fit, self.parameters, self.design)
+        issued += forgotten_counts(self.design, self.fit)
+        issued += self._covariance_alerts()
+        if self.design.sample.rows.nominal is not None:
+            issued += self._crossing_alerts()
+        return issued
+
+    def _why_unreached(self) -> str:
+        return why_unreached(self.fit, self.design)
 
     def _covariance_alerts(self) -> list[Alert]:
         """Alerts: infinite estimates rule out CR2; few clusters. Raises if the
