@@ -16,7 +16,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, OptionError, warn
 from ..formula.sample import Rows
-from ..inference.rubin import Combined, as_logits, bounded_limits, rubin
+from ..inference.rubin import PooledValues, as_logits, bounded_limits, rubin
 from ..inference.wald import by_estimated, degrees_of_freedom
 from ..judging.response_numbers import Asked
 from ..likelihood.alerts import infinite_and_diverging
@@ -552,7 +552,7 @@ class PooledAverager(Averager):
             complete = np.minimum(complete, np.min(each, axis=0))
         return np.moveaxis(values, -1, 0), np.array(variances), complete
 
-    def combined(self, jacobian: FloatArray) -> Combined:
+    def combined(self, jacobian: FloatArray) -> PooledValues:
         """Rubin's rules over the fits, for values with derivatives (..., F)."""
         return rubin(*self.by_fit(jacobian))
 

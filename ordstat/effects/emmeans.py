@@ -17,7 +17,13 @@ from ..advice import with_advice
 from ..checks import fraction, mapping, one_of, variable_names
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
-from ..inference.wald import Joint, by_estimated, joint_frame, joint_test, too_many
+from ..inference.wald import (
+    Joint,
+    by_estimated,
+    joint_frame,
+    joint_test,
+    without_joint_test,
+)
 from ..likelihood.row_limits import spread_limits
 from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import (
@@ -745,8 +751,8 @@ def joint_tests(
         notes.append(f"{_NO_UNIT} anova(type='III').")
     elif (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
-    if (table["df"] > r.own_covariance.most_at_once).any():
-        notes.append(f"NA: {too_many(r.own_covariance)}.")
+    if (table["df"] > r.own_covariance.most_hypotheses).any():
+        notes.append(f"NA: {without_joint_test(r.own_covariance)}.")
     return NotedFrame.of(table, notes)
 
 

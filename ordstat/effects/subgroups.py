@@ -222,7 +222,7 @@ def _p_interaction(averager: Averager, effects: Average) -> float:
     if len(L) == 1:
         return float(averager.table(compared, 0.95)["p_value"].iloc[0])
     chosen = averager.results.own_covariance
-    if len(L) > chosen.most_at_once:
+    if len(L) > chosen.most_hypotheses:
         return float("nan")
     test = wald_test(
         np.eye(len(L)),

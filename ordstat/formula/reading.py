@@ -12,7 +12,7 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
-from .columns import Column, Columns, Value, as_frame
+from .columns import Columns, Value, as_frame
 from .doubtful import disordered
 from .factors import Interpreter
 from .parse import (
@@ -85,26 +85,27 @@ def read_values(recipe: Recipe, data: Any) -> RecipeValues:
     values, missing, names = spec.evaluate(spec.expressions, interpreter)
     response = _response(recipe, spec.response_name, columns)
 
-    def argument(role: str, given: Any) -> Column | None:
-        """A column or N values; their missing rows are noted."""
-        if given is None:
-            return None
-        column = inputs.vector(given, role, columns, subset, frame.index)
+    arguments = {
+        "weights": (recipe.design or recipe).weights,
+        # a named offset is in the formula
+        "offset": None if isinstance(recipe.offset, str) else recipe.offset,
+        "cluster": recipe.cluster,
+    }
+    given = {}
+    for role, argument in arguments.items():
+        if argument is None:
+            continue
+        column = inputs.vector(argument, role, columns, subset, frame.index)
+        given[role] = column
         if column.missing is not None:
-            missing[given if isinstance(given, str) else role] = column.missing
-        return column
-
-    weights_given = (recipe.design or recipe).weights
-    # a named offset is in the formula
-    offset_given = None if isinstance(recipe.offset, str) else recipe.offset
-    weight_column = argument("weights", weights_given)
-    offset_column = argument("offset", offset_given)
-    cluster = argument("cluster", recipe.cluster)
-    weights = offset = costs = None
-    if weight_column is not None:
-        weights = inputs.weights_of(weight_column, weights_given, index)
-    if offset_column is not None:
-        offset = inputs.numbers(offset_column, "offset", index)
+            missing[argument if isinstance(argument, str) else role] = column.missing
+    weights = offset = cluster = costs = None
+    if "weights" in given:
+        weights = inputs.weights_of(given["weights"], arguments["weights"], index)
+    if "offset" in given:
+        offset = inputs.numbers(given["offset"], "offset", index)
+    if "cluster" in given:
+        cluster = given["cluster"].value
     if recipe.costs is not None:
         costs = inputs.cost_matrix(recipe.costs, subset, frame.index)
         missing["costs"] = np.asarray(np.isnan(costs).any(axis=1))
@@ -120,7 +121,7 @@ def read_values(recipe: Recipe, data: Any) -> RecipeValues:
         response=response,
         weights=weights,
         offset=offset,
-        cluster=None if cluster is None else cluster.value,
+        cluster=cluster,
         costs=costs,
         survey=survey,
     )

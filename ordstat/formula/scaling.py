@@ -90,8 +90,8 @@ def _identity(X: FloatArray, weights: FloatArray) -> Scaling:
 
 
 def _to_range(X: FloatArray, weights: FloatArray) -> Scaling:
-    # Halve first: the difference of two large numbers of opposite sign may overflow.
-    # ignores missing values
+    # fmin and fmax leave out missing values; halves, as the difference of two large
+    # numbers of opposite sign may overflow
     low = np.fmin.reduce(X, axis=0) / 2.0
     high = np.fmax.reduce(X, axis=0) / 2.0
     return Scaling(

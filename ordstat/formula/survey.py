@@ -337,43 +337,48 @@ class SurveyDesign:
         one_of("lonely", self.lonely, LONELY, of=self)
         flag("nest", self.nest)
         flag("mse", self.mse)
-        replicated = self.replicates is not None
-        scaled = self.scale is not None
-        rho = self.rho
-        why = "goes with replicates="
-        others = ("type", "scale", "rho", "mse")
-        if replicated:
+        if self.weights is None:
+            raise OptionError(
+                "weights of SurveyDesign must be a column (of 1 if equal); got None."
+            )
+        if self.nest and self.clusters is None:
+            raise OptionError("nest of SurveyDesign goes with clusters=.")
+        if self.replicates is None:
+            self._refuse(("type", "scale", "rho", "mse"), "goes with replicates=")
+        else:
             why = "must be left out: replicate weights stand for the design"
-            others = ("strata", "clusters", "fpc", "nest")
-        given = [
-            name
-            for name in others
-            if getattr(self, name) is not None and getattr(self, name) is not False
-        ]
-        checks = {
-            "weights of SurveyDesign must be a column (of 1 if equal); got None": (
-                self.weights is None
-            ),
-            "nest of SurveyDesign goes with clusters=": (
-                self.nest and self.clusters is None
-            ),
-            f"{' and '.join(given)} of SurveyDesign {why}": given,
-            f"rho of SurveyDesign goes with type='Fay' alone; got {rho!r}": (
-                (self.type == "Fay") != (rho is not None)
-            ),
-            "scale of SurveyDesign stands in place of type=: leave one of them out": (
-                scaled and self.type is not None
-            ),
-            "type= of SurveyDesign has no 'JKn': give scale=, each replicate's"
-            " (n_h - 1)/n_h": (self.type == "JKn"),
-        }
-        for message, wrong in checks.items():
-            if wrong:
-                raise OptionError(f"{message}.")
-        if replicated and not scaled:
+            self._refuse(("strata", "clusters", "fpc", "nest"), why)
+            self._check_replicates()
+
+    def _refuse(self, names: Sequence[str], why: str) -> None:
+        """OptionError if any of these fields is given."""
+        given = []
+        for name in names:
+            value = getattr(self, name)
+            if value is not None and value is not False:
+                given.append(name)
+        if given:
+            raise OptionError(f"{' and '.join(given)} of SurveyDesign {why}.")
+
+    def _check_replicates(self) -> None:
+        """OptionError for type, scale and rho that exclude each other."""
+        if (self.type == "Fay") != (self.rho is not None):
+            raise OptionError(
+                f"rho of SurveyDesign goes with type='Fay' alone; got {self.rho!r}."
+            )
+        if self.scale is not None and self.type is not None:
+            raise OptionError(
+                "scale of SurveyDesign stands in place of type=: leave one of them out."
+            )
+        if self.type == "JKn":
+            raise OptionError(
+                "type= of SurveyDesign has no 'JKn': give scale=, each replicate's"
+                " (n_h - 1)/n_h."
+            )
+        if self.scale is None:
             one_of("type", self.type, FACTORS, of=self)
-        if rho is not None:
-            fraction("rho", rho, of=self)
+        if self.rho is not None:
+            fraction("rho", self.rho, of=self)
 
     @property
     def columns(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from ..exceptions import DataError
 from . import inputs
 from .columns import take
 from .reading import RecipeValues
-from .spans import Spans
 
 ZERO_WEIGHT = "(weight 0)"
 
@@ -32,7 +31,7 @@ class UsedRows:
     y : (n,) codes 0..K-1 of the levels
     highest : (n,) or None
         The highest level that an answer known in part allows, y being the lowest.
-    codes : (K,) codes of the levels among the declared labels
+    codes : (K,) places of the levels among the declared labels
     levels, unused : tuple
         Labels in use, lowest first, and those left out.
     notes : tuple of str
@@ -67,7 +66,7 @@ def used_rows(
     response = given.response
     mask, dropped, notes = _kept(given, na_action)
     if response.spans is not None:
-        return _used_in_part(response, response.spans, given, mask, dropped, notes)
+        return _used_in_part(given, mask, dropped, notes)
     codes = response.codes if mask is None else response.codes[mask]
     declared = response.declared
     every = np.arange(len(declared))
@@ -76,8 +75,8 @@ def used_rows(
         present = inputs.used_levels(codes, declared, response.name)
     used = every if keep_levels else present
     levels = tuple([declared[code] for code in used])
-    unused = tuple([declared[code] for code in _without(every, used)])
-    absent = [declared[code] for code in _without(used, present)]
+    unused = tuple([declared[code] for code in np.setdiff1d(every, used)])
+    absent = [declared[code] for code in np.setdiff1d(used, present)]
     notes += response.notes
     notes += unused_note(unused, "the response")
     if absent:
@@ -99,24 +98,16 @@ def used_rows(
     )
 
 
-def _without(codes: IntArray, some: IntArray) -> IntArray:
-    """The codes but for some of them; both increase."""
-    left = np.ones(codes[-1] + 1, dtype=bool)
-    left[some] = False
-    return codes[left[codes]]
-
-
 def _used_in_part(
-    response: inputs.Response,
-    spans: Spans,
     given: RecipeValues,
     mask: BoolArray | None,
     dropped: dict[str, int],
     notes: list[str],
 ) -> UsedRows:
     """The same for answers known in part."""
+    response = given.response
     used = np.ones(len(given.index), dtype=bool) if mask is None else mask
-    answers: Any = spans.take(used)
+    answers = cast(Any, response.spans).take(used)
     coded = answers.levels(response.name).coded(answers, given.index[used])
     y = coded.y.astype(np.intp)
     highest = coded.highest.astype(np.intp)

@@ -1,4 +1,6 @@
-"""Bootstrap."""
+"""Bootstrap: estimates from rows or clusters drawn again, or from responses simulated
+by the fit.
+"""
 
 from __future__ import annotations
 

@@ -101,11 +101,9 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     notes = _notes(ordered, within, nested)
     if "distribution" in table and table["distribution"].any():
         notes.append(_BOUNDARY)
-    notes += (
-        [NEGATIVE_NOTE.format(first_few(list(table.index[negative]), MOST_TERMS))]
-        if negative.any()
-        else []
-    )
+    if negative.any():
+        names = first_few(list(table.index[negative]), MOST_TERMS)
+        notes.append(NEGATIVE_NOTE.format(names))
     return NotedFrame.of(
         table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"}
     )
@@ -147,19 +145,20 @@ def _at_boundaries(
 def _notes(
     fits: Sequence[LikelihoodResults], within: BoolArray, nested: BoolArray
 ) -> list[str]:
-    notes = [
-        (
-            f"{described(fit)!r} does not contain the smaller model before it: no"
-            " p-value, as they are not nested."
-            if not contains
-            else (
-                f"{described(fit)!r} has a lower likelihood than the smaller model"
-                " before it (local maximum): no p-value."
-            )
+    notes = []
+    for fit, contains, testable in zip(fits, within, nested, strict=True):
+        if testable:
+            continue
+        problem = (
+            "does not contain the smaller model before it: no p-value, as they are not"
+            " nested."
         )
-        for fit, contains, testable in zip(fits, within, nested, strict=True)
-        if not testable
-    ]
+        if contains:
+            problem = (
+                "has a lower likelihood than the smaller model before it (local"
+                " maximum): no p-value."
+            )
+        notes.append(f"{described(fit)!r} {problem}")
     separated = ", ".join(
         repr(described(fit)) for fit in fits if fit.fit.separation is not None
     )

@@ -1,4 +1,4 @@
-"""Tests of goodness of fit."""
+"""Goodness of fit: the ordinal Hosmer-Lemeshow test, and tests of tables of counts."""
 
 from __future__ import annotations
 

@@ -24,9 +24,16 @@ from ..report.frames import NotedFrame
 from ..report.sections import DOUBTFUL
 from .influence import influence
 from .nesting import joined
-from .single_terms import coded_anew, refit, refit_table, terms_in, unstarted
+from .single_terms import AIC, coded_anew, refit, refit_table, terms_in, unstarted
 from .terms import marginality_of
-from .wald import Joint, chi2_frame, joint_frame, joint_test, too_many, wald_test
+from .wald import (
+    Joint,
+    chi2_frame,
+    joint_frame,
+    joint_test,
+    wald_test,
+    without_joint_test,
+)
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -121,7 +128,9 @@ def _wider_models(
             fits[term] = refit(r, coded_anew(r, role, terms_of_model, term))
             if margins:  # without them the columns are those of the term alone
                 notes.append(f"{term} is tested together with {', '.join(inside)}.")
-    table = refit_table(r, fits, 1.0, "LR", 2.0, _REFITS[role])
+    table = refit_table(
+        r, fits, _REFITS[role], added=True, test="LR", k=AIC, with_loglik=True
+    )
     table.attrs["notes"] = [*table.attrs["notes"], *notes]
     return table
 
@@ -192,8 +201,8 @@ def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     no_test = Joint(float("nan"), n_freed * (r.design.sample.n_levels - 2))
     if no_test.df == 0:
         return no_test, "there are no estimated effects, or there is only one threshold"
-    if no_test.df > covariance.most_at_once:
-        return no_test, too_many(covariance)
+    if no_test.df > covariance.most_hypotheses:
+        return no_test, without_joint_test(covariance)
     fit, why = freed_fit(r, freed)
     if why:
         return no_test, why

@@ -1,4 +1,4 @@
-"""Residuals of rows."""
+"""Residuals of rows: surrogate, probability-scale, generalised and deviance."""
 
 from __future__ import annotations
 

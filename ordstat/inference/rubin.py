@@ -15,7 +15,7 @@ from .._typing import FloatArray
 from ..likelihood.standard_errors import symmetric_limits
 
 
-class Combined(NamedTuple):
+class PooledValues(NamedTuple):
     """Pooled values (...), with their standard errors and degrees of freedom."""
 
     estimate: FloatArray
@@ -25,7 +25,7 @@ class Combined(NamedTuple):
 
 def rubin(
     estimates: FloatArray, variances: FloatArray, df_complete: float | FloatArray
-) -> Combined:
+) -> PooledValues:
     """Rubin's rules for single numbers [Rubin 1987; Barnard & Rubin 1999].
 
     Parameters
@@ -45,7 +45,7 @@ def rubin(
     within = variances.mean(axis=0)
     between = (1.0 + 1.0 / m) * estimates.var(axis=0, ddof=1)
     riv = np.divide(between, within, out=np.zeros_like(within), where=within > 0.0)
-    return Combined(
+    return PooledValues(
         estimates.mean(axis=0),
         np.sqrt(within + between),
         barnard_rubin(m, riv, df_complete),
@@ -296,7 +296,7 @@ class PooledRandom:
     ----------
     names, kinds : list of str
         As in `RandomParameters` of a single fit.
-    transformed : Combined
+    transformed : PooledValues
         Logs of standard deviations, Fisher's z of correlations.
     estimates, errors : (R,)
         On their own scale; where a fit has a variance of 0 or a correlation of 1, the
@@ -305,7 +305,7 @@ class PooledRandom:
 
     names: list[str]
     kinds: list[str]
-    transformed: Combined
+    transformed: PooledValues
     estimates: FloatArray
     errors: FloatArray
 

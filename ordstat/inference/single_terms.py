@@ -23,7 +23,7 @@ from .comparison import (
     improper,
     without_rounding,
 )
-from .terms import Marginality, columns_of, marginality_of
+from .terms import Marginality, columns_of_terms, marginality_of
 from .wald import chi2_tail
 
 if TYPE_CHECKING:
@@ -48,10 +48,8 @@ _THE_SAME = (
     "no test of {}: other columns take over the effect, so that the model stays the"
     " same."
 )
-_TITLES = {
-    -1.0: "Likelihood ratio tests of dropping single terms",
-    1.0: "Likelihood ratio tests of adding single terms",
-}
+_DROPPED = "Likelihood ratio tests of dropping single terms"
+_ADDED = "Likelihood ratio tests of adding single terms"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +74,17 @@ class Refit:
     local: bool = False
     negative: bool = False
 
+    @classmethod
+    def of(cls, fit: LikelihoodFit, negative: bool = False) -> Refit:
+        """The figures of a fit."""
+        return cls(
+            edf=float(fit.edf),
+            loglik=float(fit.loglik),
+            separated=fit.separation is not None,
+            local=fit.diverging_elsewhere is not None,
+            negative=negative,
+        )
+
     def criterion(self, k: float) -> float:
         """AIC with a penalty of k for each parameter."""
         return k * self.edf - 2.0 * self.loglik
@@ -89,18 +98,14 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
         fit: LikelihoodFit = unstarted(r).fit(sample, np.random.default_rng(0))
     except DataError:
         return Refit()
-    separated = fit.separation is not None
-    # A search that stopped early on the way to infinity is not near the limit.
-    stopped = fit.trace.stopped or fit.certificate.value > _STEEP
-    if stopped if separated else not fit.certificate.reached:
+    finished = fit.certificate.reached
+    if fit.separation is not None:
+        # a search that stopped early on the way to infinity is not near the limit
+        early = fit.trace.stopped or fit.certificate.value > _STEEP
+        finished = not early
+    if not finished:
         return Refit()
-    return Refit(
-        float(fit.edf),
-        float(fit.loglik),
-        separated,
-        fit.diverging_elsewhere is not None,
-        improper(fit.rule, sample.rows),
-    )
+    return Refit.of(fit, negative=improper(fit.rule, sample.rows))
 
 
 def unstarted(r: LikelihoodResults) -> Any:
@@ -127,7 +132,7 @@ def coded_anew(
         the data.
     """
     design = r.design
-    columns = columns_of(design, terms)
+    columns = columns_of_terms(design, terms)
     if columns is not None:
         changes: dict[str, Any] = {"X" if role == "formula" else role: columns}
         return replace(design.sample, rows=replace(design.sample.rows, **changes))
@@ -175,7 +180,8 @@ def dropped_terms(
         terms = marginality_of(r.design.spec).droppable()
     else:
         terms = terms_in(r, scope, r.design.terms)
-    return refit_table(r, drop_fits(r, terms), -1.0, test, k)
+    fits = drop_fits(r, terms)
+    return refit_table(r, fits, _DROPPED, added=False, test=test, k=k)
 
 
 def drop_fits(r: LikelihoodResults, terms: Iterable[str]) -> dict[str, Refit]:
@@ -204,7 +210,8 @@ def added_terms(
             f"scope must have a term that the model lacks; got {scope!r} for the model"
             f" {r.formula!r}."
         )
-    return refit_table(r, add_fits(r, texts), 1.0, test, k)
+    fits = add_fits(r, texts)
+    return refit_table(r, fits, _ADDED, added=True, test=test, k=k)
 
 
 def add_fits(r: LikelihoodResults, texts: dict[str, str]) -> dict[str, Refit]:
@@ -283,61 +290,51 @@ def enterable(r: LikelihoodResults, wide: Marginality) -> dict[str, str]:
 def refit_table(
     r: LikelihoodResults,
     fits: dict[str, Refit],
-    sign: float,
+    title: str,
+    *,
+    added: bool,
     test: str | None,
     k: float,
-    title: str = "",
+    with_loglik: bool = False,
 ) -> pd.DataFrame:
-    """Table with one row per model; `sign` is +1 for added terms and -1 for dropped
-    terms.
-
-    A table with a title also has the log-likelihoods.
+    """Table with one row per model, each compared with that of `r`: it has terms more
+    if `added`, else terms less.
     """
     one_of("test", test, _TESTS)
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")
-    base = Refit(
-        r.fit.edf,
-        r.fit.loglik,
-        r.fit.separation is not None,
-        r.fit.diverging_elsewhere is not None,
-    )
+    base = Refit.of(r.fit)
     models = {NONE: base, **fits}
     edf, logliks = np.array([(model.edf, model.loglik) for model in models.values()]).T
+    sign = 1.0 if added else -1.0
     df = sign * (edf - base.edf) + 0.0  # no -0.0
     lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
     df[0] = lrt[0] = np.nan
     not_nested = ((df > 0.0) & (lrt < 0.0)) | ((df <= 0.0) & (lrt != 0.0))
-    columns = (
-        {"df": df}
-        | ({"loglik": logliks} if title else {})
-        | {"aic": k * edf - 2.0 * logliks}
-    )
     negative = np.array([model.negative for model in models.values()])
-    if test is not None:
-        columns |= {
-            "lrt": lrt,
-            "p_value": np.where(not_nested | negative, np.nan, chi2_tail(lrt, df)),
-        }
+    columns = {"df": df}
+    if with_loglik:
+        columns["loglik"] = logliks
+    columns["aic"] = k * edf - 2.0 * logliks
+    the_same: list[str] = []
     table = NotedFrame(columns, index=list(models))
-    unfinished = [] if r.fit.certificate.reached or base.separated else [NONE]
+    if test is not None:
+        p_value = np.where(not_nested | negative, np.nan, chi2_tail(lrt, df))
+        table = NotedFrame(table.assign(lrt=lrt, p_value=p_value))
+        the_same = list(table.index[(df == 0.0) & (lrt == 0.0)])
+    unfinished = [name for name, model in fits.items() if np.isnan(model.loglik)]
+    if not (r.fit.certificate.reached or base.separated):
+        unfinished = [NONE, *unfinished]
     notes = {
         SEPARATED_NOTE: [name for name, model in models.items() if model.separated],
         LOCAL_NOTE: [name for name, model in models.items() if model.local],
-        _WITHOUT_MAXIMUM: (
-            unfinished
-            + [name for name, model in fits.items() if np.isnan(model.loglik)]
-        ),
+        _WITHOUT_MAXIMUM: unfinished,
         _NOT_NESTED: list(table.index[not_nested & ~negative]),
         NEGATIVE_NOTE: list(table.index[negative]),
-        _THE_SAME: (
-            list(table.index[1:][(df[1:] == 0.0) & (lrt[1:] == 0.0)])
-            if test is not None
-            else []
-        ),
+        _THE_SAME: the_same,
     }
     texts = [
         text.format(first_few(names, MOST_TERMS))
         for text, names in notes.items()
         if names
     ]
-    return NotedFrame.of(table, texts, title or _TITLES[sign], labels=r.names_shown())
+    return NotedFrame.of(table, texts, title, labels=r.names_shown())

@@ -170,8 +170,8 @@ def _test_of_effects(r: LikelihoodResults) -> str:
         return f"none: {r.without_aic}"
     test = effects_test(r)
     if np.isnan(test.statistic):
-        if test.df > covariance.most_at_once:
-            return f"none: {covariance.why_no_more}"
+        if test.df > covariance.most_hypotheses:
+            return f"none: {covariance.why_no_joint_test}"
         if test.df and covariance.survey is not None:
             return "none: more effects than degrees of freedom of the design"
         return "none: infinite estimates" if test.df == 0 else "none"

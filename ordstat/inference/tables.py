@@ -198,7 +198,9 @@ def confidence_limits(
 ) -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:
-        parm, level = None, parm
+        # no parameter has such a place: confint(0.9) gives a level
+        level = parm
+        parm = None
     one_of("type", type, ("wald", "profile"))
     fraction("level", level)
     names = _names(r)

@@ -75,7 +75,7 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
     return Marginality(texts=texts, factors=factors, containing=containing)
 
 
-def columns_of(design: Design, labels: Iterable[str]) -> FloatArray | None:
+def columns_of_terms(design: Design, labels: Iterable[str]) -> FloatArray | None:
     """(N, m) columns of a formula with these terms alone, taken from the columns of all
     formulas of a design.
 

@@ -178,9 +178,9 @@ def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Flo
 
 
 def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Joint:
-    if len(L) > r.own_covariance.most_at_once:
+    if len(L) > r.own_covariance.most_hypotheses:
         rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
-        if rank > r.own_covariance.most_at_once:
+        if rank > r.own_covariance.most_hypotheses:
             return Joint(float("nan"), rank)
     statistic, df = wald_test(L, difference, r.fixed_covariance)
     if not df:
@@ -317,9 +317,9 @@ def partly_tested(names: Iterable[str], tests: Iterable[Joint]) -> list[str]:
     ]
 
 
-def too_many(covariance: Covariance) -> str:
+def without_joint_test(covariance: Covariance) -> str:
     """The reason for a missing joint test, and what to do under CR2."""
-    why = covariance.why_no_more
+    why = covariance.why_no_joint_test
     if covariance.name != "CR2":
         return why
     return (
@@ -331,9 +331,9 @@ def too_many(covariance: Covariance) -> str:
 def _untested(table: pd.DataFrame, covariance: Covariance) -> list[str]:
     """Reasons for missing tests in a table."""
     lacking = table["df"][table["p_value"].isna()]
-    most = covariance.most_at_once
+    most = covariance.most_hypotheses
     notes = [
-        f"no test of {name}: {too_many(covariance)}."
+        f"no test of {name}: {without_joint_test(covariance)}."
         for name, df in lacking.items()
         if df > most
     ]
@@ -473,8 +473,8 @@ def hypothesis_tests(
     if table["p_value"].isna().any() or tests[-1].left_out:
         notes += infinite_and_diverging(r.fit, r.parameters, differences=True)
     notes += partly_tested(index, tests)
-    if tests[-1].df > r.own_covariance.most_at_once:
-        notes.append(f"no joint test: {too_many(r.own_covariance)}.")
+    if tests[-1].df > r.own_covariance.most_hypotheses:
+        notes.append(f"no joint test: {without_joint_test(r.own_covariance)}.")
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 

@@ -154,7 +154,7 @@ class Covariance:
         return "robust errors do not assume that the model is true"
 
     @property
-    def most_at_once(self) -> float:
+    def most_hypotheses(self) -> float:
         """Most hypotheses of a joint test: G - 1 for G clusters, whose score sums add
         up to 0; 1 for CR2.
         """
@@ -163,8 +163,8 @@ class Covariance:
         return 1.0 if self.name == "CR2" else self.n_clusters - 1.0
 
     @property
-    def why_no_more(self) -> str:
-        """Why more than `most_at_once` hypotheses cannot be tested jointly."""
+    def why_no_joint_test(self) -> str:
+        """Why more than `most_hypotheses` hypotheses cannot be tested jointly."""
         if self.name == "CR2":
             return "CR2 tests one coefficient at a time"
         return f"{self.n_clusters} clusters are too few to test so many effects at once"

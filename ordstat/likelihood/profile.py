@@ -1,4 +1,6 @@
-"""Profile likelihoods."""
+"""Profile likelihoods: the likelihood maximised with one parameter held, and the ends
+of the intervals that follow.
+"""
 
 from __future__ import annotations
 

@@ -422,9 +422,8 @@ class OrdinalRegression(Method):
         plain = rows.one_scale and rows.offset is None and self.family.ordered
         if not plain or not isinstance(rule, LikelihoodRule):
             return None
-        columns = column_scales(
-            rows.X, sample.weights, ridge=True
-        )  # aliased effects are 0
+        # aliased effects are 0
+        columns = column_scales(rows.X, sample.weights, ridge=True)
         mean = columns.mean
         deviation = columns.deviation
         used = rule.beta != 0.0

@@ -465,8 +465,8 @@ def _format(
     return FORMATS.get(name, "g" if column.dtype.kind == "f" else "int")
 
 
-#: Column names of R's tables, which are also used here, and broom's names for them.
-NAMES = {
+#: broom's names of columns that have R's names here.
+_BROOM_NAMES = {
     "lower": "conf_low",
     "upper": "conf_high",
     **dict.fromkeys(("chisq", "F", "lrt", "lr_stat"), "statistic"),
@@ -509,6 +509,8 @@ def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
     taken = set(table.columns)
     return table.rename(
         columns={
-            old: new for old, new in NAMES.items() if old in taken and new not in taken
+            old: new
+            for old, new in _BROOM_NAMES.items()
+            if old in taken and new not in taken
         }
     )

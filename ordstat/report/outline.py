@@ -90,11 +90,11 @@ class ModelOutline:
         lines = {
             "Method": str(self.method),
             "Rows": self._rows(),
-            "Levels": _listed(levels),
-            **{names[part]: _listed(given) for part, given in self.columns.items()},
+            "Levels": _shortened(levels),
+            **{names[part]: _shortened(given) for part, given in self.columns.items()},
         }
         if self.parameters:
-            lines["Parameters"] = _listed(self.parameters)
+            lines["Parameters"] = _shortened(self.parameters)
         lines["Memory"] = self._memory()
         printed = wrapped(self.formula, SCREEN, "Not fitted: ", " " * _LABEL)
         for label, text in lines.items():
@@ -130,7 +130,7 @@ def _size_text(size: float) -> str:
     return f"{size / unit:,.1f} {name}"
 
 
-def _listed(names: Sequence[Any]) -> str:
+def _shortened(names: Sequence[Any]) -> str:
     """The names; of very many their number, and the first and the last."""
     texts = [str(name) for name in names]
     if len(texts) <= _MOST:

@@ -145,7 +145,7 @@ def _page(fit: Any, pictures: bool) -> str:
         "Summary": [_summary(fit)],
         "Pictures": _drawings(fit) if pictures else (),
         "How to cite": [
-            _listed(
+            _bullets(
                 [
                     *getattr(fit, "papers", fit.method.papers),
                     f"ordstat: Ordinal regression. Version {_version('ordstat')}.",
@@ -189,7 +189,7 @@ def _code(text: str) -> str:
     return f"<pre><code>{escape(text)}</code></pre>"
 
 
-def _listed(texts: Iterable[str]) -> str:
+def _bullets(texts: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in texts)}</ul>"
 
 

@@ -478,10 +478,12 @@ def one_row(values: Mapping[str, Any]) -> NotedFrame:
 
 def error_figures(fit: OrdinalResults) -> dict[str, float]:
     """Mean errors on the training rows, by their names in a table of figures."""
-    told = fit.in_memory and not fit.many_cells
-    kinds = ("classification", "absolute") if told else ()
+    if not fit.in_memory or fit.many_cells:
+        return {}
+    errors = fit.training_errors
     return {
-        f"{kind}_error": float(fit.training_errors[f"{kind} error"]) for kind in kinds
+        f"{kind}_error": float(errors[f"{kind} error"])
+        for kind in ("classification", "absolute")
     }
 
 
