@@ -516,9 +516,8 @@ def maximise(
         moved = None
         if reason is None:
             length = math.sqrt(max(decrements[-1], 0.0) / total_weight)
-            shared = None
-            if shared_steps and damping == 0.0 and _serves(age, length):
-                shared = current
+            shares = shared_steps and damping == 0.0 and _serves(age, length)
+            shared = current if shares else None
             moved = _uphill(objective, x, at.loglik, step, shared)
         if moved is not None:
             x, at = moved

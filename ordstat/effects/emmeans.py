@@ -736,7 +736,20 @@ def joint_tests(
         drop=True
     )
     table = pd.concat([pd.DataFrame(front), tested], axis="columns")
-    r = averager.results
+    numbers = {name: values[name] for name in values if name not in rows.categories}
+    curves = _curves(averager.results, set().union(*sets), numbers)
+    notes = _notes_on_joint_tests(averager.results, table, groups, curves, without_unit)
+    return NotedFrame.of(table, notes)
+
+
+def _notes_on_joint_tests(
+    r: LikelihoodResults,
+    table: pd.DataFrame,
+    groups: Sequence[str],
+    curves: Sequence[str],
+    without_unit: bool,
+) -> list[str]:
+    """What was tested, with notes on curves, and why tests are missing."""
     inside = f" within {listing(groups)}" if groups else ""
     notes = [
         (
@@ -744,16 +757,15 @@ def joint_tests(
             " covariance."
         ),
         "Other variables weigh equally.",
+        *curves,
     ]
-    numbers = {name: values[name] for name in values if name not in rows.categories}
-    notes += _curves(r, set().union(*sets), numbers)
     if without_unit:
         notes.append(f"{_NO_UNIT} anova(type='III').")
     elif (table["df"] == 0).any():
         notes.append("NA: the data do not determine any of the contrasts.")
     if (table["df"] > r.own_covariance.most_hypotheses).any():
         notes.append(f"NA: {without_joint_test(r.own_covariance)}.")
-    return NotedFrame.of(table, notes)
+    return notes
 
 
 def _tested_sets(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import FloatArray
+from .._typing import AnyArray, FloatArray
 from . import style
 from .style import Sheet, in_lines, shortened_middle
 
@@ -69,12 +69,7 @@ def likert(
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
     first[0] = True
-    looks: dict[str, Any] = {"va": "bottom", "fontweight": "bold"}
-    for heading, height in zip(np.array(headings)[first], heights[first], strict=True):
-        if heading:
-            words = shortened_middle(sheet.name(heading), 70)
-            place = (0.0, height + 0.5)
-            style.note(ax, words, place, (0, 0), ax.get_yaxis_transform(), **looks)
+    _write_headings(ax, sheet, np.array(headings)[first], heights[first])
     style.level_key(ax, key, colours)
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * abs(value):.0f}%")
     words = "share of answers"
@@ -87,14 +82,38 @@ def likert(
     # keeps the bars of few rows thin
     spare = max(0.0, style.inches(ax)[1] / _TALLEST_ROW - (high - low)) / 2.0
     ax.set_ylim(low - spare, high + spare)
-    digit = 0.62 * style.SMALL / 72.0 / style.inches(ax)[0] * 2.0 * reach
+    _write_percentages(ax, shares, left, heights, colours)
+    return ax
+
+
+def _write_headings(
+    ax: Axes, sheet: Sheet, headings: AnyArray, heights: FloatArray
+) -> None:
+    """Headings above the rows at these heights; none where one is empty."""
+    looks: dict[str, Any] = {"va": "bottom", "fontweight": "bold"}
+    for heading, height in zip(headings, heights, strict=True):
+        if heading:
+            words = shortened_middle(sheet.name(heading), 70)
+            place = (0.0, height + 0.5)
+            style.note(ax, words, place, (0, 0), ax.get_yaxis_transform(), **looks)
+
+
+def _write_percentages(
+    ax: Axes,
+    shares: FloatArray,
+    left: FloatArray,
+    heights: FloatArray,
+    colours: Sequence[Any],
+) -> None:
+    """Percentages in the middle of the bars (n, K) that are wide enough for them."""
+    low, high = ax.get_xlim()
+    digit = 0.62 * style.SMALL / 72.0 / style.inches(ax)[0] * (high - low)
     digits = np.where(shares >= _TWO_DIGITS, 2.0, 1.0)
     fits = shares >= np.maximum((digits + 0.2) * digit, _LEAST_SHARE)
     for i, k in np.argwhere(fits):
         looks = {"fontsize": style.SMALL - 1.0, "color": style.text_colour(colours[k])}
         x = left[i, k] + 0.5 * shares[i, k]
         style.text(ax, x, heights[i], f"{100 * shares[i, k]:.0f}", **looks)
-    return ax
 
 
 def _lines(texts: Sequence[str]) -> int:
