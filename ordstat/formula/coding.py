@@ -368,7 +368,7 @@ class ModelMatrix(NamedTuple):
     categories: IntArray | None
 
 
-def assemble(
+def model_matrix(
     side: Side | None,
     values: Mapping[str, Value],
     codings: Mapping[str, Coding],

@@ -13,7 +13,14 @@ import pandas as pd
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import refuse, shown_labels
 from ..exceptions import DataError
-from .coding import Coding, ModelMatrix, assemble, full_codings, side_names, term_names
+from .coding import (
+    Coding,
+    ModelMatrix,
+    full_codings,
+    model_matrix,
+    side_names,
+    term_names,
+)
 from .columns import (
     Columns,
     Factor,
@@ -205,9 +212,9 @@ class FormulaSpec:
         """Rows from complete values, and the matrices of location, nominal and scale
         effects.
         """
-        location = assemble(self.location, values, self.codings, n)
+        location = model_matrix(self.location, values, self.codings, n)
         nominal, scale = (
-            assemble(side, values, self.codings, n)
+            model_matrix(side, values, self.codings, n)
             for side in (self.nominal, self.scale)
         )
         rows = Rows(

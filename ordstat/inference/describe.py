@@ -28,7 +28,7 @@ from .rank_tests import (
     jonckheere_terpstra,
     kruskal_wallis,
 )
-from .ridits import MannWhitney, Ridits, limits_of_shares, mid_shares, superiority
+from .ridits import MannWhitney, Ridits, limits_of_shares, mann_whitney, mid_shares
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -519,7 +519,7 @@ def _mann_whitney(
     found = []
     for j, (name, item) in enumerate(zip(names, counts, strict=True)):
         for a, b in pairs:
-            estimate = superiority(item[a], item[b])
+            estimate = mann_whitney(item[a], item[b])
             if rows.survey is not None:
                 estimate = _by_design(estimate, item, (a, b), rows, j)
             found.append(

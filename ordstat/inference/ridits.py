@@ -124,7 +124,7 @@ class MannWhitney:
         return float(low), float(high)
 
 
-def superiority(x: FloatArray, y: FloatArray) -> MannWhitney:
+def mann_whitney(x: FloatArray, y: FloatArray) -> MannWhitney:
     """The Mann-Whitney probability from the counts (K,) of two samples, with the error
     of Brunner & Munzel (2000).
 
@@ -135,7 +135,7 @@ def superiority(x: FloatArray, y: FloatArray) -> MannWhitney:
 
     Examples
     --------
-    >>> chance = superiority(np.array([1.0, 2.0, 2.0]), np.array([4.0, 1.0, 0.0]))
+    >>> chance = mann_whitney(np.array([1.0, 2.0, 2.0]), np.array([4.0, 1.0, 0.0]))
     >>> round(chance.probability, 4), round(chance.std_error, 4)
     (0.84, 0.1273)
     """

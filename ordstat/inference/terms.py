@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from .._typing import FloatArray
-from ..formula.coding import KINDS, Coding, assemble, full_codings
+from ..formula.coding import KINDS, Coding, full_codings, model_matrix
 from ..formula.columns import Factor, Value
 from ..formula.design import Design
 from ..formula.parse import Term
@@ -134,7 +134,7 @@ def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
             other_codings[key] = replace(coding, matrix=matrix, suffixes=suffixes)
     values, n = _grids(part.terms, codings)
     now, other = (
-        assemble(part, values, coding, n) for coding in (codings, other_codings)
+        model_matrix(part, values, coding, n) for coding in (codings, other_codings)
     )
     same = np.zeros((other.matrix.shape[1], now.matrix.shape[1]))
     for term, columns in now.terms.items():

@@ -78,7 +78,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
         problem.at_hand is not None and at_rest(problem, optimum)
     ):
         return None
-    ends = ends_of(problem, optimum.x)
+    ends = row_ends(problem, optimum.x)
     guess = ends.coordinates(optimum.x)
     finite = np.ones(ends.slack.shape[0], dtype=bool)
     direction = np.zeros(ends.slack.shape[1])
@@ -285,7 +285,7 @@ class Ends:
         return np.asarray(distances * np.exp(-self.tau))
 
 
-def ends_of(problem: Problem, x: FloatArray) -> Ends:
+def row_ends(problem: Problem, x: FloatArray) -> Ends:
     """The ends of the rows of a problem, with the log scales of a point x."""
     rows = problem.rows.model_rows(slice(None))
     count, m = problem.rows.shape

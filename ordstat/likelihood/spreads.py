@@ -23,7 +23,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..newton import Evaluation, Optimum
 from .columns import TOLERANCE
 from .problem import Problem
-from .separation import ends_of, suspicious
+from .separation import row_ends, suspicious
 
 #: Neighbouring log scales this far apart may be those of classes that diverge.
 _GAP = 1.0
@@ -211,7 +211,7 @@ def _classes(
     tau = z @ x[scales]
     means = np.array([tau[some].mean() for some in rows])
     far = float(np.clip(np.exp(0.5 * np.diff(means).min()), *_FAR))
-    ends = ends_of(problem, x)
+    ends = row_ends(problem, x)
     finite = ends.values(x) <= min(ends.far, far)
     free = np.eye(ends.slack.shape[1])
     bases = []

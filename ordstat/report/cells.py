@@ -166,7 +166,7 @@ def p_in_words(p: float) -> str:
     return f"p < {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def number(x: Any) -> str:
+def header_text(x: Any) -> str:
     """A value of a header pair: numbers with 6 significant digits, the rest as they
     are.
     """

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from .cells import column_cells, number, wrapped
+from .cells import column_cells, header_text, wrapped
 from .frames import Exported, NotedFrame, one_line
 from .grid import (
     LABEL,
@@ -285,7 +285,7 @@ def _header_lines(pairs: Sequence[tuple[str, Any]]) -> list[str]:
     half = SCREEN // 2
     lines = list[str]()
     for label, value in pairs:
-        added = _hanging(f"{label:<{size}}{_GAP}", number(value))
+        added = _hanging(f"{label:<{size}}{_GAP}", header_text(value))
         if lines and len(added) == 1 and max(len(lines[-1]), len(added[0])) < half:
             lines[-1] = f"{lines[-1]:<{half}}{added[0]}"
         else:
@@ -306,7 +306,7 @@ def as_html(report: Report, folded: Report | None = None) -> str:
     """The report as a div of escaped text; a click opens `folded` below it."""
     header = [
         f'<td style="{LABEL};opacity:.8">{escape(label)}</td>'
-        f'<td style="{LABEL};white-space:normal">{escape(number(value))}</td>'
+        f'<td style="{LABEL};white-space:normal">{escape(header_text(value))}</td>'
         for label, value in report.header
     ]
     bold = f"font-weight:bold;{RULE};margin-bottom:.4em"

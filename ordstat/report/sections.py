@@ -21,7 +21,7 @@ from ..judging.costs import CostMatrix, sample_costs
 from ..judging.decisions import Decision
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
-from .cells import column_cells, count, number
+from .cells import column_cells, count, header_text
 from .frames import NotedFrame
 from .render import DeferredTables, Line, Report, Summary, Table, lines_of, unbroken
 
@@ -119,7 +119,7 @@ def observations(r: OrdinalResults) -> float:
     return float(r.n_rows) if fractional(r) else r.nobs
 
 
-def levels_of(r: OrdinalResults, numbered: bool = False) -> str:
+def levels_text(r: OrdinalResults, numbered: bool = False) -> str:
     """The levels with the rows of each, "1 (5), 2 (22), ..."; numbered if numbers
     replace the names in tables.
     """
@@ -144,7 +144,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
     header = [
         ("Method", str(r.method)),
         ("Observations", _observations_text(r)),
-        ("Levels", levels_of(r)),
+        ("Levels", levels_text(r)),
         *known_in_part(*r.answers),
         ("Cost", cost),
     ]
@@ -595,7 +595,7 @@ def _one_screen(
         judged.append(_bound_line(r))
     header = dict(report.header)
     if numbered:
-        header["Levels"] = levels_of(r, numbered=True)
+        header["Levels"] = levels_text(r, numbered=True)
     first, rest = _header_lines(header, "Model fit:" if likelihood else "Method:")
     estimates = _under_shared_heads(model)
     if likelihood:
@@ -620,7 +620,7 @@ def _header_lines(header: Mapping[str, Any], head: str) -> tuple[Line, list[Line
     first: list[str] = []
     others: list[str] = []
     for label, value in header.items():
-        text = number(value)
+        text = header_text(value)
         if label in _APART or _USUAL.get(label) == text:
             continue
         items = first if label in _FIRST else others

@@ -196,7 +196,7 @@ class PairSolution(Solution):
     boundaries: str = ""
 
 
-def counted(
+def sums_over_partners(
     problem: PairProblem, scores: FloatArray, X: FloatArray, order: IntArray
 ) -> FloatArray:
     """Sums (N, 3 + D) of w_j (1, s_j, s_j^2, x_j) for each row i, over rows j of a
@@ -230,7 +230,9 @@ def evaluated(
     scores, w = problem.gram.scored(beta)
     norm = max(float(beta @ scores), 0.0)
     s = scores - scores.mean()
-    count, total, squares = counted(problem, s, np.empty((s.size, 0)), np.argsort(s)).T
+    count, total, squares = sums_over_partners(
+        problem, s, np.empty((s.size, 0)), np.argsort(s)
+    ).T
     room = 1.0 - s
     if problem.squared:
         loss = max(
@@ -499,10 +501,10 @@ class PairNewton:
         v = self.problem.weights
         s = self.X @ w
         order = np.argsort(s)
-        lower = counted(problem, s, self.X, order)
+        lower = sums_over_partners(problem, s, self.X, order)
         # The same pass in reverse order: partners of a higher rank with s_j < s_i + 1.
         mirrored = replace(problem, y=problem.n_levels - 1 - problem.y)
-        upper = counted(mirrored, -s, np.empty((s.size, 0)), order[::-1])
+        upper = sums_over_partners(mirrored, -s, np.empty((s.size, 0)), order[::-1])
         room = 1.0 - s
         linear = lower[:, 0] * room + lower[:, 1]
         square = lower[:, 0] * room**2 + 2.0 * room * lower[:, 1] + lower[:, 2]

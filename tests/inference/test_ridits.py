@@ -8,8 +8,8 @@ from ordstat import datasets, describe_ordinal
 from ordstat.inference.ridits import (
     Ridits,
     limits_of_shares,
+    mann_whitney,
     mid_shares,
-    superiority,
 )
 
 K = 5
@@ -63,7 +63,7 @@ def test_mean_ridits_are_mean_ranks():
 
 def test_probability_and_error_of_scipy():
     x, y = two_samples(3)
-    actual = superiority(*counted(x, y))
+    actual = mann_whitney(*counted(x, y))
     assert actual.probability == pytest.approx(
         mannwhitneyu(x, y).statistic / (x.size * y.size), rel=1e-12
     )
@@ -89,7 +89,7 @@ def test_mean_ridit_of_two_groups_follows_from_their_probability():
     x, y = two_samples(4)
     counts = counted(x, y)
     share = y.size / (x.size + y.size)
-    p = superiority(*counts)
+    p = mann_whitney(*counts)
     ridits = Ridits(counts)
     assert ridits.means[0] == pytest.approx(
         (1 - share) / 2 + p.probability * share, rel=1e-12
@@ -117,7 +117,7 @@ def test_mean_ridit_of_r():
     """
     obama = np.array([9.0, 71, 70, 161, 165, 123])
     trump = np.array([77.0, 169, 114, 78, 60, 24])
-    assert superiority(trump, obama).probability == pytest.approx(
+    assert mann_whitney(trump, obama).probability == pytest.approx(
         0.241353724918, rel=1e-9
     )
 
@@ -176,7 +176,7 @@ def test_limits_hold_the_truth():
         counts = counted(*drawn(rng))
         limits = np.array(
             [
-                superiority(counts[i], counts[j]).limits(0.95)
+                mann_whitney(counts[i], counts[j]).limits(0.95)
                 for i, j in ((0, 1), (0, 2), (1, 2))
             ]
         ).T
