@@ -18,6 +18,7 @@ from ..formula.extrapolation import telling_once
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision, mean_decision
 from ..judging.response_numbers import Asked
+from ..likelihood.row_predictions import column_labels
 from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits
 from ..report.frames import NotedFrame
 from ..results import known_type
@@ -198,7 +199,7 @@ def _with_errors(
             if ends is None
             else bounded_limits(*ends, estimates, errors**2, df_complete, level)
         )
-    labels = first.prediction_labels(type, asked)
+    labels = column_labels(first, type, asked)
     values, columns = side_by_side(
         labels, pooled.estimate, pooled.std_error if se else None, limits
     )

@@ -27,6 +27,7 @@ from ..likelihood.derivatives import (
     standard_errors,
 )
 from ..likelihood.family import stages_of
+from ..likelihood.row_predictions import column_labels, known_codes, known_values
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     TYPES_WITH_ERRORS,
@@ -138,7 +139,7 @@ def _with_errors(
     """Predictions with errors, limits or both."""
     rule = r.rule
     rows = target.rows
-    estimate = r.known(target, type, _estimates(rule, rows, type, asked), asked)
+    estimate = known_values(r, target, type, _estimates(rule, rows, type, asked), asked)
     if type == "score":
         covariance = rule_covariance(r.fit, rule, r.fixed_covariance)
         errors = score_errors(rule, rows, covariance)[:, None]
@@ -150,7 +151,7 @@ def _with_errors(
     if interval is not None:
         df = delta_df(r, rows, type, asked)
         limits = limits_of(rule, rows, type, estimate, errors, level, df, asked)
-    labels = r.prediction_labels(type, asked)
+    labels = column_labels(r, type, asked)
     values, columns = side_by_side(labels, estimate, errors if se else None, limits)
     return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
 
@@ -217,7 +218,7 @@ def quantile_frame(
     tables: dict[str, FloatArray],
 ) -> pd.Series | pd.DataFrame:
     """Quantiles (n, M), with or without limits, where the data determine them."""
-    unknown = np.isnan(r.known(target, "quantile", tables["estimate"], asked))
+    unknown = np.isnan(known_values(r, target, "quantile", tables["estimate"], asked))
     known = {
         name: target.placed(np.where(unknown, np.nan, table))
         for name, table in tables.items()
@@ -256,7 +257,7 @@ def _prediction_under(
     chosen = cost_of(r, cost)
     codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
     return target.classes(
-        r.known_codes(target, codes), r.design.levels, r.design.response
+        known_codes(r, target, codes), r.design.levels, r.design.response
     )
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray, IntArray
+from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..formula.names import Parameter
-from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows, Sample
 from ..inference.proportionality import (
     brant_tests,
@@ -33,8 +32,6 @@ from .alerts import (
     forgotten_counts,
     infinite_and_diverging,
     likelihood_alerts,
-    outside_text,
-    undetermined_text,
     why_unreached,
 )
 from .aliasing import Aliasing
@@ -49,7 +46,6 @@ from .covariance_choice import (
     own_covariance,
 )
 from .cr2 import BiasReduced
-from .derivatives import quantity_of
 from .family import Family
 from .fit import LikelihoodFit
 from .parameters import (
@@ -60,9 +56,10 @@ from .parameters import (
     threshold_values,
     with_aliased,
 )
-from .row_limits import UNBOUNDED, RowLimits, gap_limits
+from .row_limits import RowLimits, gap_limits
+from .row_predictions import answered_rows, inside_row_space, predicted_rows
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
-from .standard_errors import predicted, two_sided
+from .standard_errors import two_sided
 from .unavailable import check_available, why_unavailable
 
 if TYPE_CHECKING:
@@ -2135,77 +2132,13 @@ class LikelihoodResults(OrdinalResults):
     def _scored(self, newdata: Any) -> Target:
         """Rows outside the row space of the rows of the fit have no scores."""
         target = super()._scored(newdata)
-        return target if newdata is None else self.inside(target)
-
-    def inside(self, target: Target) -> Target:
-        """The same index, with scores only for rows in the row space of the rows of the
-        fit.
-
-        Parameters
-        ----------
-        target : Target
-        """
-        if self.aliasing is None:
-            return target
-        outside = self.aliasing.outside(self.bare_rule, target.rows)
-        if not outside.any():
-            return target
-        labels = target.index[target.complete].to_numpy()[outside]
-        names = np.array(self.parameters.names, dtype=object)[self.fit.aliased]
-        warn(outside_text(labels, target.rows.n, [str(name) for name in names]))
-        kept = target.complete.copy()
-        kept[target.complete] = ~outside
-        return target.among(kept)
+        return target if newdata is None else inside_row_space(self, target)
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
-        if type == "class":
-            codes = self.known_codes(
-                target, self.fit.rule.codes(target.rows, target.scores)
-            )
-            return target.classes(codes, self.design.levels, self.design.response)
-        if type == "score":
-            values = target.scores[:, None]
-        elif type == "prob":
-            values = self.rule.probabilities(target.rows, target.scores)
-        elif type == "cum_prob":
-            values = self.rule.cum_probabilities(target.rows, target.scores)
-        else:
-            values = predicted(self.rule, target.rows, type)
-        return self.labelled(target, type, self.known(target, type, values))
+        return predicted_rows(self, target, type)
 
     def asked_of(self, target: Target, asked: Asked) -> pd.Series | pd.DataFrame:
-        if asked.type != "quantile":
-            values = quantity_of(asked.type, asked).values(self.rule, target.rows)
-            values = self.known(target, asked.type, values, asked)
-            return self.labelled(target, asked.type, values, asked)
-        parts = [np.zeros((0, len(asked.at)))]
-        for some in row_blocks(target.rows.n, len(self.levels)):
-            eta = self.rule.eta(target.rows.take(some))
-            parts += asked.quantiles(self.family.below(eta))
-        values = self.known(target, asked.type, np.concatenate(parts), asked)
-        return asked.frame(target.index, {"estimate": target.placed(values)})
-
-    def labelled(
-        self,
-        target: Target,
-        type: str,
-        values: FloatArray,
-        asked: Asked | None = None,
-    ) -> pd.Series | pd.DataFrame:
-        """Predictions of rows on the index of their data.
-
-        Parameters
-        ----------
-        target : Target
-        type : str
-            A type of prediction with numbers.
-        values : (n, M)
-        asked : Asked, optional
-        """
-        labels = self.prediction_labels(type, asked)
-        if labels is None:
-            return target.series(values[:, 0], type)
-        return target.frame(values, labels)
+        return answered_rows(self, target, asked)
 
     @property
     def prediction_types(self) -> tuple[str, ...]:
@@ -2214,87 +2147,6 @@ class LikelihoodResults(OrdinalResults):
             types = tuple(each for each in types if each != "score")
         conditional = self.family.stages is not None and self.fit.marginal is None
         return (*types, "hazard") if conditional else types
-
-    def prediction_labels(
-        self, type: str, asked: Asked | None = None
-    ) -> list[Any] | None:
-        """Labels of the columns of a type of prediction; None for one number without a
-        label.
-
-        Parameters
-        ----------
-        type : str
-        asked : Asked, optional
-            What type "mean", "mean_class", "quantile" or "exceed" asks.
-        """
-        if asked is not None:
-            return asked.labels
-        if type == "score":
-            return None
-        if type == "linear_predictor":
-            return list(self.threshold_names)
-        if type == "hazard":  # the levels at which a row can stop
-            return list(
-                self.levels[1:] if self.family.leaves_upper else self.levels[:-1]
-            )
-        return list(self.levels)
-
-    def known(
-        self,
-        target: Target,
-        type: str,
-        values: FloatArray,
-        asked: Asked | None = None,
-    ) -> FloatArray:
-        """Predictions of rows at their limits, NaN where the data determine none, which
-        one warning tells.
-
-        Parameters
-        ----------
-        target : Target
-        type : str
-            A type of prediction with numbers.
-        values : (n, M)
-            The predictions where the search stopped.
-        asked : Asked, optional
-        """
-        limits = self.row_limits(target.rows)
-        if limits is None:
-            return values
-        unknown = limits.unknown(type, None if asked is None else asked.places)
-        self._tell_unknown(target, unknown)
-        if type in UNBOUNDED:
-            return values + limits.added(type)
-        return np.where(unknown, np.nan, values)
-
-    def known_codes(self, target: Target, codes: IntArray) -> IntArray:
-        """Predicted codes (n,) of rows, -1 where the data determine none, which one
-        warning tells.
-
-        Parameters
-        ----------
-        target : Target
-        codes : (n,)
-            Those where the search stopped.
-        """
-        limits = self.row_limits(target.rows)
-        if limits is None:
-            return codes
-        unknown = limits.unknown("class")
-        self._tell_unknown(target, unknown)
-        return np.where(unknown[:, 0], -1, codes)
-
-    def _tell_unknown(self, target: Target, unknown: BoolArray) -> None:
-        """Warn of rows without a prediction because the rows of the fit are
-        separated.
-        """
-        rows = unknown.any(axis=1)
-        if rows.any():
-            warn(
-                undetermined_text(
-                    target.index[target.complete].to_numpy()[rows], target.rows.n
-                )
-            )
 
     def _probabilities(self, fit: Fit, rows: Rows, scores: FloatArray) -> FloatArray:
         return np.asarray(cast(Any, fit.rule).probabilities(rows, scores))

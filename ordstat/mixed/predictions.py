@@ -58,6 +58,13 @@ from ..likelihood.differences import five_points
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.links import Link
 from ..likelihood.marginal import Marginal
+from ..likelihood.row_predictions import (
+    column_labels,
+    inside_row_space,
+    known_codes,
+    known_values,
+    labelled,
+)
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     TYPES_WITH_ERRORS,
@@ -410,7 +417,7 @@ def mixed_prediction(
         _check_certain(uncertain)
         probabilities = _values(predicted_by_groups, rows, "prob")
         chosen = _cost_of(r, cost, kind)
-        codes = r.known_codes(target, least_expected(probabilities, chosen))
+        codes = known_codes(r, target, least_expected(probabilities, chosen))
         return target.classes(codes, r.design.levels, r.design.response)
     if uncertain:
         _check_averaged(kind)
@@ -419,9 +426,9 @@ def mixed_prediction(
         of_limits = level if uncertain else None
         return _quantiles(r, target, asked, predicted_by_groups, rows, of_limits)
     value = _values(predicted_by_groups, rows, type, asked)
-    value = r.known(target, type, value, asked)
+    value = known_values(r, target, type, value, asked)
     if not uncertain:
-        return r.labelled(target, type, value, asked)
+        return labelled(r, target, type, value, asked)
     error = _errors(r, predicted_by_groups, rows, type, asked)
     limits = None
     if interval is not None:
@@ -433,7 +440,7 @@ def mixed_prediction(
             limits = limits_of(
                 rule, rows, type, value, error, level, r.design_df, asked
             )
-    labels = r.prediction_labels(type, asked)
+    labels = column_labels(r, type, asked)
     values, columns = side_by_side(labels, value, error if se else None, limits)
     return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
 
@@ -547,7 +554,7 @@ def _target(r: LikelihoodResults, newdata: Any, re: str | None = None) -> Target
     if newdata is None:
         return target
     tell_far(target.far)
-    return r.inside(target)
+    return inside_row_space(r, target)
 
 
 def _kind(r: LikelihoodResults, rows: Rows, re: str | None) -> str:

@@ -28,6 +28,7 @@ from ..judging.errors import concordance, pair_counts, pair_table, ratio, somers
 from ..likelihood.marginal import Marginal
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
+from ..likelihood.row_predictions import inside_row_space
 from ..likelihood.unavailable import MODIFIERS, without
 from ..report.cells import limit_heads, p_in_words
 from ..report.frames import NotedFrame
@@ -341,7 +342,7 @@ class MixedResults(LikelihoodResults):
             index=new.index,
             far=new.far,
         )
-        return self.inside(target)
+        return inside_row_space(self, target)
 
     @property
     def learner(self) -> ForNewGroups:

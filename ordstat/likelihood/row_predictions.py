@@ -1,0 +1,144 @@
+"""Predictions of rows by a likelihood fit, where the data determine them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import warn
+from ..formula.row_blocks import row_blocks
+from ..judging.response_numbers import Asked
+from ..target import Target
+from .alerts import outside_text, undetermined_text
+from .derivatives import quantity_of
+from .row_limits import UNBOUNDED
+from .standard_errors import predicted
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+
+
+def predicted_rows(
+    r: LikelihoodResults, target: Target, type: str
+) -> pd.Series | pd.DataFrame:
+    """Predictions of a type that needs no further arguments."""
+    rows = target.rows
+    if type == "class":
+        codes = known_codes(r, target, r.fit.rule.codes(rows, target.scores))
+        return target.classes(codes, r.design.levels, r.design.response)
+    if type == "score":
+        values = target.scores[:, None]
+    elif type == "prob":
+        values = r.rule.probabilities(rows, target.scores)
+    elif type == "cum_prob":
+        values = r.rule.cum_probabilities(rows, target.scores)
+    else:
+        values = predicted(r.rule, rows, type)
+    return labelled(r, target, type, known_values(r, target, type, values))
+
+
+def answered_rows(
+    r: LikelihoodResults, target: Target, asked: Asked
+) -> pd.Series | pd.DataFrame:
+    """Predictions in numbers of the labels: means, exceedances and quantiles."""
+    if asked.type != "quantile":
+        values = quantity_of(asked.type, asked).values(r.rule, target.rows)
+        values = known_values(r, target, asked.type, values, asked)
+        return labelled(r, target, asked.type, values, asked)
+    parts = [np.zeros((0, len(asked.at)))]
+    for some in row_blocks(target.rows.n, len(r.levels)):
+        eta = r.rule.eta(target.rows.take(some))
+        parts += asked.quantiles(r.family.below(eta))
+    values = known_values(r, target, asked.type, np.concatenate(parts), asked)
+    return asked.frame(target.index, {"estimate": target.placed(values)})
+
+
+def labelled(
+    r: LikelihoodResults,
+    target: Target,
+    type: str,
+    values: FloatArray,
+    asked: Asked | None = None,
+) -> pd.Series | pd.DataFrame:
+    """Predictions (n, M) of a type on the index of their data."""
+    labels = column_labels(r, type, asked)
+    if labels is None:
+        return target.series(values[:, 0], type)
+    return target.frame(values, labels)
+
+
+def column_labels(
+    r: LikelihoodResults, type: str, asked: Asked | None = None
+) -> list[Any] | None:
+    """Labels of the columns of a type of prediction; None for one number without a
+    label.
+    """
+    if asked is not None:
+        return asked.labels
+    if type == "score":
+        return None
+    if type == "linear_predictor":
+        return list(r.threshold_names)
+    if type == "hazard":  # the levels at which a row can stop
+        return list(r.levels[1:] if r.family.leaves_upper else r.levels[:-1])
+    return list(r.levels)
+
+
+def known_values(
+    r: LikelihoodResults,
+    target: Target,
+    type: str,
+    values: FloatArray,
+    asked: Asked | None = None,
+) -> FloatArray:
+    """Predictions (n, M) of rows at their limits; NaN, with one warning, where the data
+    determine none.
+    """
+    limits = r.row_limits(target.rows)
+    if limits is None:
+        return values
+    unknown = limits.unknown(type, None if asked is None else asked.places)
+    _warn_undetermined(target, unknown)
+    if type in UNBOUNDED:
+        return values + limits.added(type)
+    return np.where(unknown, np.nan, values)
+
+
+def known_codes(r: LikelihoodResults, target: Target, codes: IntArray) -> IntArray:
+    """Predicted codes (n,) of rows; -1, with one warning, where the data determine
+    none.
+    """
+    limits = r.row_limits(target.rows)
+    if limits is None:
+        return codes
+    unknown = limits.unknown("class")
+    _warn_undetermined(target, unknown)
+    return np.where(unknown[:, 0], -1, codes)
+
+
+def _warn_undetermined(target: Target, unknown: BoolArray) -> None:
+    """Warn of rows without a prediction because the rows of the fit are separated."""
+    rows = unknown.any(axis=1)
+    if rows.any():
+        labels = target.index[target.complete].to_numpy()[rows]
+        warn(undetermined_text(labels, target.rows.n))
+
+
+def inside_row_space(r: LikelihoodResults, target: Target) -> Target:
+    """The same index, with scores only for rows in the row space of the rows of the
+    fit; warns of the others.
+    """
+    if r.aliasing is None:
+        return target
+    outside = r.aliasing.outside(r.bare_rule, target.rows)
+    if not outside.any():
+        return target
+    labels = target.index[target.complete].to_numpy()[outside]
+    names = np.array(r.parameters.names, dtype=object)[r.fit.aliased]
+    warn(outside_text(labels, target.rows.n, [str(name) for name in names]))
+    kept = target.complete.copy()
+    kept[target.complete] = ~outside
+    return target.among(kept)
