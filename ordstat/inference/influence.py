@@ -49,7 +49,9 @@ class RowInfluence(NamedTuple):
     cook: FloatArray
 
 
-def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowInfluence:
+def row_influence(
+    rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample
+) -> RowInfluence:
     """Influence of every row of the fit.
 
     Parameters
@@ -65,7 +67,7 @@ def influence(rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample) -> RowIn
     V = np.zeros((kept.size, kept.size))
     V[np.ix_(kept, kept)] = estimated
     blocks = row_blocks(sample.n, 3 * kept.size, _BUFFER)
-    parts = [_influence(rule, fit, sample.take(some), V) for some in blocks]
+    parts = [_influence_of_some(rule, fit, sample.take(some), V) for some in blocks]
     dfbeta = np.concatenate([moved for _, moved in parts])
     precise = np.linalg.solve(estimated, dfbeta[:, kept].T)
     cook = np.einsum("np,pn->n", dfbeta[:, kept], precise) / np.count_nonzero(kept)
@@ -94,7 +96,7 @@ def _forget_thresholds(alpha: FloatArray, sample: Sample) -> None:
             alpha[alone[inner], first + threshold[inner]] = np.nan
 
 
-def _influence(
+def _influence_of_some(
     rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, V: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Leverage (n,) and dfbeta (n, P) of some rows; V has zeros where aliased."""
@@ -195,7 +197,7 @@ def influence_of(r: LikelihoodResults) -> Influence:
             "influence() needs a covariance, and the likelihood has no maximum. Drop a"
             " scale effect or merge levels."
         )
-    rows = influence(r.rule, r.fit, r.design.sample)
+    rows = row_influence(r.rule, r.fit, r.design.sample)
     index = r.design.index
     names = r.parameters.names
     errors = with_aliased(np.sqrt(r.fit.information.variances), r.fit)

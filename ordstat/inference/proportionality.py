@@ -1,28 +1,24 @@
-"""Tests of proportional odds: by refits, by Wald and score tests, and Brant's."""
+"""Tests of proportional odds: by refits, by Wald tests and by score tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError
-from ..formula.sample import Rows, Sample
+from ..formula.sample import Sample
 from ..judging.absent_levels import Present
-from ..likelihood.family import both_tails
-from ..likelihood.fit import LikelihoodFit
-from ..likelihood.links import Link
-from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_by_estimates
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
 from ..report.sections import DOUBTFUL
-from .influence import influence
+from .influence import row_influence
 from .nesting import joined
 from .single_terms import AIC, coded_anew, refit, refit_table, terms_in, unstarted
 from .terms import marginality_of
@@ -31,7 +27,6 @@ from .wald import (
     chi2_frame,
     joint_frame,
     joint_test,
-    wald_test,
     without_joint_test,
 )
 
@@ -196,7 +191,7 @@ def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     """
     r = among_present(r)
     covariance = r.own_covariance
-    freed = freed & _estimated(r)
+    freed = freed & estimated_columns(r)
     n_freed = int(freed.sum())
     no_test = Joint(float("nan"), n_freed * (r.design.sample.n_levels - 2))
     if no_test.df == 0:
@@ -307,7 +302,7 @@ def _one_row(r: LikelihoodResults) -> str:
         or sample.n > _MOST_ROWS
     ):
         return ""
-    row = int(np.nan_to_num(influence(r.rule, r.fit, sample).cook).argmax())
+    row = int(np.nan_to_num(row_influence(r.rule, r.fit, sample).cook).argmax())
     others = np.delete(np.arange(sample.n), row)
     without = sample.take(others)
     if np.unique(without.y).size < sample.n_levels:
@@ -353,7 +348,7 @@ def _with_margins(r: LikelihoodResults, term: str) -> BoolArray:
     return chosen
 
 
-def _lacking(table: pd.DataFrame) -> list[str]:
+def without_statistic(table: pd.DataFrame) -> list[str]:
     """Names of the tests without a statistic."""
     return [str(name) for name in table.index[table["chisq"].isna()]]
 
@@ -365,7 +360,7 @@ def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
             "no test: the response is separated, and the score vanishes at infinite"
             " estimates."
         ]
-    lacking = ", ".join(_lacking(table))
+    lacking = ", ".join(without_statistic(table))
     if lacking:
         notes = [f"no test of {lacking}: {scarce_level(r) or _SINGULAR}."]
     else:
@@ -405,7 +400,7 @@ def score_equality(
     has too few rows to tell the effects at its thresholds apart.
     """
     r = among_present(r)
-    estimated = _estimated(r)
+    estimated = estimated_columns(r)
     freed = estimated if columns is None else columns & estimated
     df = int(freed.sum()) * (r.design.sample.n_levels - 2)
     if r.fit.separation is not None or scarce_level(r, freed):
@@ -413,7 +408,7 @@ def score_equality(
     return r.fit.likelihood.score_statistic(*_freed_model(r, freed)), df
 
 
-def _estimated(r: LikelihoodResults) -> BoolArray:
+def estimated_columns(r: LikelihoodResults) -> BoolArray:
     """(D,) location columns that are not aliased."""
     return np.asarray(~r.fit.aliased[r.parameters.of("location")])
 
@@ -425,7 +420,7 @@ def _freed_model(r: LikelihoodResults, freed: BoolArray) -> tuple[Sample, FloatA
     fit = r.fit
     parameters = r.parameters
     rows = r.design.sample.rows
-    kept = _estimated(r) & ~freed
+    kept = estimated_columns(r) & ~freed
     K = r.design.sample.n_levels
     alpha = fit.coefficients[: fit.n_alpha]
     beta = fit.coefficients[fit.layout.of_location]
@@ -454,148 +449,3 @@ def _freed_model(r: LikelihoodResults, freed: BoolArray) -> tuple[Sample, FloatA
         rows, X=np.ascontiguousarray(rows.X[:, kept]), nominal=nominal, scale=scale
     )
     return replace(r.design.sample, rows=wider), point
-
-
-# Brant's test
-
-
-def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
-    """Brant's test of proportional odds: are the K-1 separate regressions of "above
-    level k" parallel?
-    """
-    check_available(r, "brant()")
-    r = among_present(r)
-    r.family.require_latent("brant")
-    estimated = _estimated(r)
-    X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])
-    fits, notes = _binary_fits(r, replace(r.design.sample.rows, X=X))
-    position = np.cumsum(estimated) - 1
-    columns = {
-        term: position[of_term][estimated[of_term]]
-        for term, of_term in r.design.terms.items()
-    }
-    columns[OMNIBUS] = np.arange(X.shape[1])
-    if notes:
-        table = chi2_frame(columns, [(np.nan, 0)] * len(columns))
-    else:
-        table = _brant_frame(r, X, fits, columns)
-    lacking = _lacking(table)
-    if lacking and not notes:
-        notes = [
-            f"no test of {', '.join(lacking)}: the combined covariance of the"
-            f" {len(fits)} binary regressions is not positive definite. Use"
-            " nominal_test() or score_test()."
-        ]
-    return NotedFrame.of(
-        table, notes, "Brant's tests of proportional odds", labels=r.names_shown()
-    )
-
-
-def _binary_fits(
-    r: LikelihoodResults, rows: Rows
-) -> tuple[list[LikelihoodFit], list[str]]:
-    """One regression of "above level k" per threshold, and notes on those without
-    finite estimates.
-    """
-    fits = []
-    notes = []
-    sample: Sample = r.design.sample
-    # a K x K cost does not fit two levels
-    method = unstarted(r).with_cost("classification")
-    for k, name in enumerate(r.threshold_names):
-        above = replace(
-            sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None
-        )
-        fit = method.fit(above, np.random.default_rng(0))
-        if (
-            fit.separation is not None
-            or fit.aliased.any()
-            or not fit.certificate.reached
-        ):
-            notes.append(
-                f"the binary regression at {name} has no finite estimates: no test. Use"
-                " score_test()."
-            )
-        fits.append(fit)
-    return fits, notes
-
-
-def _brant_frame(
-    r: LikelihoodResults,
-    X: FloatArray,
-    fits: list[LikelihoodFit],
-    columns: dict[str, Any],
-) -> pd.DataFrame:
-    sample: Sample = r.design.sample
-    link = cast(LikelihoodRule, fits[0].rule).link
-    eta = np.column_stack([fit.coefficients[0] - fit.scores for fit in fits])
-    covariance = _stacked_covariance(
-        link, np.hstack([np.ones((sample.n, 1)), -X]), eta, sample.case_weights
-    )
-    estimates = np.concatenate([fit.coefficients for fit in fits])
-    # first minus each other fit
-    differences = np.column_stack([np.ones((len(fits) - 1, 1)), -np.eye(len(fits) - 1)])
-    L = {
-        name: np.kron(differences, np.eye(1 + X.shape[1])[1 + chosen])
-        for name, chosen in columns.items()
-    }
-    table = chi2_frame(
-        L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()]
-    )
-    slopes = {
-        f"at {name}": fit.coefficients[1:].tolist()
-        for name, fit in zip(r.threshold_names, fits, strict=True)
-    }
-    table.attrs["coefficients"] = slopes
-    return table
-
-
-def _stacked_covariance(
-    link: Link, X: FloatArray, eta: FloatArray, weights: FloatArray
-) -> FloatArray:
-    """Joint covariance of the estimates of K-1 binary regressions of the same rows.
-
-    With F_k = F(eta_k) and f_k = F'(eta_k), rows (1, -x), A_k = sum v f_k^2 / (F_k (1 -
-    F_k)) x x' and, for k <= l, M_kl = sum v f_k f_l F_k (1 - F_l) / (F_k (1 - F_k) F_l
-    (1 - F_l)) x x', the blocks are A_k^-1 M_kl A_l^-1 [Brant 1990, eq. for the logit
-    link, where f = F (1 - F)].
-
-    Parameters
-    ----------
-    link : Link
-    X : (N, 1 + p)
-        Derivatives of eta_k by (theta_k, beta_k).
-    eta : (N, K-1)
-        theta_k - x'beta_k of each binary fit.
-    weights : (N,)
-
-    Returns
-    -------
-    ((K-1) (1+p), (K-1) (1+p)), regression by regression
-    """
-    n_cuts = eta.shape[1]
-    width = X.shape[1]
-    below = link.cdf(eta)
-    above = link.sf(eta)
-    density = link.pdf(eta)
-    upper, lower = both_tails(link, eta)
-    # f / F + f / (1 - F), accurate in the tails too
-    slope = (upper.b + lower.a).reshape(eta.shape)
-    inverse = [
-        np.linalg.inv(_gram(X, weights * slope[:, k] * density[:, k]))
-        for k in range(n_cuts)
-    ]
-    full = np.empty((n_cuts, width, n_cuts, width))
-    for k in range(n_cuts):
-        for other in range(k, n_cuts):
-            middle = _gram(
-                X,
-                weights * slope[:, k] * slope[:, other] * below[:, k] * above[:, other],
-            )
-            block = inverse[k] @ middle @ inverse[other]
-            full[k, :, other], full[other, :, k] = block, block.T
-    return full.reshape(n_cuts * width, n_cuts * width)
-
-
-def _gram(X: FloatArray, weights: FloatArray) -> FloatArray:
-    return np.asarray((X * weights[:, None]).T @ X)

@@ -16,7 +16,6 @@ from ..fit import Fit
 from ..formula.names import Parameter
 from ..formula.sample import Rows, Sample
 from ..inference.proportionality import (
-    brant_tests,
     nominal_tests,
     scale_tests,
     score_tests,
@@ -1847,6 +1846,8 @@ class LikelihoodResults(OrdinalResults):
         age       5  19.431    0.002
         omnibus  10  75.670    0.000
         """
+
+        from ..inference.brant import brant_tests
 
         return brant_tests(self)
 

@@ -15,7 +15,7 @@ from seams import Rows, Sample
 from inference.samples import fitted, frame
 from ordstat import CumulativeLink, ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
-from ordstat.inference.influence import influence
+from ordstat.inference.influence import row_influence
 from ordstat.likelihood.scores import fit_jacobian, rule_terms
 
 EVERY = [
@@ -43,7 +43,7 @@ def test_against_fits_without_the_row(parts: str, link: str, n_levels: int) -> N
     sample = make(PARTS[parts], n=150, n_levels=n_levels)
     method = CumulativeLink(link=link)
     fit = method.fit(sample, np.random.default_rng(0))
-    actual = influence(fit.rule, fit, sample)
+    actual = row_influence(fit.rule, fit, sample)
     errors = np.sqrt(fit.information.variances)
     effects = slice(fit.n_alpha, None)
     for i in (*np.argsort(-actual.cook)[:4], 0, 50, 100):
@@ -66,7 +66,7 @@ def test_every_row_a_level_of_its_own(link: str) -> None:
     )
     method = CumulativeLink(link=link)
     fit = method.fit(sample, rng)
-    actual = influence(fit.rule, fit, sample)
+    actual = row_influence(fit.rule, fit, sample)
     error = np.sqrt(fit.information.variances[-1])
     for i in range(0, 60, 7):
         exact = (
@@ -85,7 +85,7 @@ def test_against_dense_algebra(parts: str, link: str) -> None:
     """
     sample = make(PARTS[parts], n=80)
     fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
-    actual = influence(fit.rule, fit, sample)
+    actual = row_influence(fit.rule, fit, sample)
     V = fit.information.covariance()
     for i in (
         *np.flatnonzero(sample.y == 0)[:2],
@@ -141,7 +141,7 @@ def row_derivatives(fit, sample, i: int) -> tuple[np.ndarray, np.ndarray]:
 def test_leverages_add_up_to_the_parameters(parts: str, link: str) -> None:
     sample = make(PARTS[parts], n=150)
     fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
-    assert influence(fit.rule, fit, sample).leverage.sum() == pytest.approx(
+    assert row_influence(fit.rule, fit, sample).leverage.sum() == pytest.approx(
         fit.coefficients.size, rel=1e-8
     )
     terms = rule_terms(fit.rule, sample, fit.n_lambda)

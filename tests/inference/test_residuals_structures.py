@@ -13,7 +13,7 @@ from scipy import integrate, stats
 from seams import FLEXIBLE, Sample
 
 from ordstat import CumulativeLink
-from ordstat.inference.influence import influence
+from ordstat.inference.influence import row_influence
 from ordstat.inference.residuals import residuals
 from ordstat.likelihood.cumulative import drawn, latent_mean
 from ordstat.likelihood.fit import LikelihoodFit
@@ -67,7 +67,7 @@ def loglik(fit: LikelihoodFit, sample: Sample, b: np.ndarray) -> float:
 @pytest.mark.parametrize("name", METHODS)
 def test_influence_by_finite_differences(name: str) -> None:
     fit, sample = fitted(name)
-    actual = influence(fit.rule, fit, sample)
+    actual = row_influence(fit.rule, fit, sample)
     V = fit.information.covariance()
     b = fit.coefficients
     unit = np.eye(fit.coefficients.size)
@@ -108,7 +108,7 @@ def test_influence_by_finite_differences(name: str) -> None:
 @pytest.mark.parametrize("name", ["equidistant", "symmetric", "both"])
 def test_influence_against_fits_without_the_row(name: str) -> None:
     fit, sample = fitted(name)
-    actual = influence(fit.rule, fit, sample)
+    actual = row_influence(fit.rule, fit, sample)
     errors = np.sqrt(fit.information.variances)
     for i in (int(np.argmax(actual.cook)), 0, 200):
         without = METHODS[name][0].fit(
