@@ -51,9 +51,7 @@ def named_method(method: Any) -> str:
     return str(name)
 
 
-def contrasts_of(
-    method: Any, names: Sequence[str], sign: str, ref: Any = None
-) -> Contrasts:
+def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any) -> Contrasts:
     """The contrasts of means with some names.
 
     Parameters

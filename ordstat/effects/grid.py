@@ -104,7 +104,7 @@ def nesting_of(rows: Population, terms: Sequence[frozenset[str]]) -> Nesting:
 
 
 def read_specs(
-    variables: str | Sequence[str], by: Any, response: str, ask: str = "emmeans"
+    variables: str | Sequence[str], by: Any, response: str, ask: str
 ) -> Specs:
     """The specs of names or of a formula.
 

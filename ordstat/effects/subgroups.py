@@ -35,11 +35,11 @@ def subgroup_effects(
     variable: str,
     subgroups: str | Sequence[str],
     *,
-    measure: str = "ratio",
-    levels: Sequence[Any] | None = None,
-    better: str = "higher",
-    level: float = 0.95,
-    vcov: Any = None,
+    measure: str,
+    levels: Sequence[Any] | None,
+    better: str,
+    level: float,
+    vcov: Any,
 ) -> NotedFrame:
     """Effects of a column within the levels of others, one fit with an interaction for
     each.

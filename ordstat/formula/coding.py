@@ -234,7 +234,7 @@ def fit_coding(
     expression: Expression,
     value: Value,
     contrast: Contrasts | None,
-    whole: bool = False,
+    whole: bool,
 ) -> tuple[Coding, list[Any]]:
     """The coding of an evaluated factor, and its levels without rows, which are left
     out as in R's clm.

@@ -49,7 +49,7 @@ class Response(NamedTuple):
     spans: Spans | None = None
 
 
-def read_response(column: Column, name: str, levels: Any = None) -> Response:
+def read_response(column: Column, name: str, levels: Any) -> Response:
     """Codes and labels of a response.
 
     Ordered categoricals keep their order; numbers and booleans sort; anything else
@@ -184,7 +184,7 @@ def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArr
 
 
 def read_items(
-    frame: pd.DataFrame, names: Sequence[str], levels: Any = None, role: str = "rows="
+    frame: pd.DataFrame, names: Sequence[str], levels: Any, role: str = "rows="
 ) -> tuple[tuple[Any, ...], IntArray, list[str]]:
     """Levels, (N, J) codes (-1 where missing) and notes of columns that share their
     levels.

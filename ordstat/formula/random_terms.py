@@ -208,7 +208,7 @@ def fit_random_terms(
     values: Mapping[str, Value],
     codings: Mapping[str, Coding],
     n: int,
-    cov: Any = None,
+    cov: Any,
 ) -> tuple[tuple[RandomTerm, ...], RandomRows | None, list[str]]:
     """The random terms of complete rows, as names and as arrays, and notes on doubtful
     groups.

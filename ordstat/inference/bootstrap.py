@@ -254,12 +254,12 @@ def _statistic(
 
 def bootstrapped(
     r: LikelihoodResults,
-    n: int = 1000,
+    n: int,
     *,
-    seed: int | np.random.Generator = 0,
+    seed: int | np.random.Generator,
     n_jobs: int = 1,
     cluster: Any = None,
-    statistic: Callable[[Any], Any] | None = None,
+    statistic: Callable[[Any], Any] | None,
     callback: Progress | None = None,
 ) -> Bootstrap:
     """Fit the model to resampled rows or clusters, or to simulated responses if the fit

@@ -89,7 +89,7 @@ class GoodnessOfFit(Reported):
         )
 
 
-def goodness_of_fit(r: LikelihoodResults, groups: int | None = None) -> GoodnessOfFit:
+def goodness_of_fit(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
     """Test the model against unspecified departures."""
     check_available(r, "gof()")
     sample = r.design.sample

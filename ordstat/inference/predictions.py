@@ -52,17 +52,17 @@ if TYPE_CHECKING:
 
 def prediction_with_errors(
     r: LikelihoodResults,
-    newdata: Any = None,
-    type: str = "class",
+    newdata: Any,
+    type: str,
     *,
-    se: bool = False,
-    interval: str | None = None,
-    level: float = 0.95,
-    vcov: Any = None,
-    cost: Any = None,
-    re: str | None = None,
-    at: Any = None,
-    interpolate: bool = False,
+    se: bool,
+    interval: str | None,
+    level: float,
+    vcov: Any,
+    cost: Any,
+    re: str | None,
+    at: Any,
+    interpolate: bool,
 ) -> pd.Series | pd.DataFrame:
     """Predict new data or the fitted rows, with standard errors and limits on
     request.
@@ -291,7 +291,7 @@ def known_errors(
     rows: Rows,
     type: str,
     errors: FloatArray,
-    asked: Asked | None = None,
+    asked: Asked | None,
 ) -> FloatArray:
     """Standard errors (n, M), NaN where a prediction depends on an infinite
     estimate.
@@ -355,7 +355,7 @@ def limits_of(
     error: FloatArray,
     level: float,
     df: Any,
-    asked: Asked | None = None,
+    asked: Asked | None,
 ) -> tuple[FloatArray, FloatArray]:
     """(n, M) lower and upper limits: on the logit scale for probabilities, and for the
     mean as a share of the way from the lowest to the highest number.
@@ -383,9 +383,9 @@ def limits_of(
 
 def simulated(
     r: LikelihoodResults,
-    n: int = 1,
-    seed: int | np.random.Generator = 0,
-    newdata: Any = None,
+    n: int,
+    seed: int | np.random.Generator,
+    newdata: Any,
 ) -> pd.DataFrame:
     """Draw responses from the fitted probabilities."""
     whole("n", n, 1)

@@ -57,7 +57,7 @@ _MOST_ROWS = 5_000
 
 
 def nominal_tests(
-    r: LikelihoodResults, scope: str | Sequence[str] | None = None
+    r: LikelihoodResults, scope: str | Sequence[str] | None
 ) -> pd.DataFrame:
     """Test proportional odds: give each term in turn a separate effect at every
     threshold.
@@ -78,7 +78,7 @@ def nominal_tests(
 
 
 def scale_tests(
-    r: LikelihoodResults, scope: str | Sequence[str] | None = None
+    r: LikelihoodResults, scope: str | Sequence[str] | None
 ) -> pd.DataFrame:
     """Likelihood-ratio tests of equal scale: give each location term in turn an effect
     on the log scale.

@@ -68,7 +68,7 @@ def residuals(
 
 
 def residual_series(
-    r: LikelihoodResults, type: str = "surrogate", seed: int | np.random.Generator = 0
+    r: LikelihoodResults, type: str, seed: int | np.random.Generator
 ) -> pd.Series:
     """One residual per row: positive if the level is higher than expected, with mean 0
     under the true model.

@@ -169,10 +169,10 @@ def check_complete(old: Design, new: Design, term: str) -> None:
 
 def dropped_terms(
     r: LikelihoodResults,
-    scope: str | Sequence[str] | None = None,
+    scope: str | Sequence[str] | None,
     *,
-    test: str | None = "LR",
-    k: float = AIC,
+    test: str | None,
+    k: float,
 ) -> pd.DataFrame:
     """Drop each term in turn, as R's drop1()."""
     check_available(r, "drop1()")
@@ -199,8 +199,8 @@ def added_terms(
     r: LikelihoodResults,
     scope: str | Sequence[str],
     *,
-    test: str | None = "LR",
-    k: float = AIC,
+    test: str | None,
+    k: float,
 ) -> pd.DataFrame:
     """Add each term of a scope in turn, as R's add1()."""
     check_available(r, "add1()")

@@ -60,9 +60,7 @@ class StepwiseSelection:
         return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
 
 
-def stepwise(
-    r: LikelihoodResults, scope: Any = None, *, k: float = AIC
-) -> StepwiseSelection:
+def stepwise(r: LikelihoodResults, scope: Any, *, k: float) -> StepwiseSelection:
     """Drop and add location terms one at a time while AIC falls, as R's step()."""
     check_available(r, "step()")
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")

@@ -194,7 +194,7 @@ def rescaled(
 
 
 def confidence_limits(
-    r: LikelihoodResults, parm: Any = None, level: float = 0.95, type: str = "wald"
+    r: LikelihoodResults, parm: Any, level: float, type: str
 ) -> pd.DataFrame:
     """Confidence limits of `params`, columns lower and upper."""
     if isinstance(parm, float) and 0.0 < parm < 1.0:

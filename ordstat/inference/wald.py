@@ -451,7 +451,7 @@ def _containing_last(term: str, marginality: Marginality, design: Design) -> Int
 
 
 def hypothesis_tests(
-    r: LikelihoodResults, hypotheses: str | Sequence[str], *, vcov: Any = None
+    r: LikelihoodResults, hypotheses: str | Sequence[str], *, vcov: Any
 ) -> pd.DataFrame:
     """Wald tests of linear hypotheses on the parameters."""
     index, L, target = linear_hypotheses(r, hypotheses)

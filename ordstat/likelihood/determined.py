@@ -407,7 +407,7 @@ def what_data_determine(
     optimum: Optimum,
     recession: Recession | None,
     divergence: FloatArray,
-    covariance: FloatArray | None = None,
+    covariance: FloatArray | None,
 ) -> Determined | None:
     """The directions of recession and of divergence, on the user's scale; None if every
     estimate is finite.

@@ -384,8 +384,8 @@ def row_terms(
     family: Family,
     predictor: Predictor,
     y: IntArray,
-    second: bool = True,
-    by_lambda: bool = False,
+    second: bool,
+    by_lambda: bool,
 ) -> RowTerms | None:
     """Terms of rows observed at y, with `by_lambda` by the parameter of the link too;
     None outside the domain.

@@ -179,7 +179,7 @@ def report_crossing(
     labels: Sequence[Any] | AnyArray | None,
     kind: str,
     *,
-    refuse: bool = False,
+    refuse: bool,
 ) -> None:
     """Warn of rows with negative probabilities.
 

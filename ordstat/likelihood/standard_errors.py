@@ -53,7 +53,7 @@ def rule_covariance(
     return np.pad(full, (0, n_fixed))
 
 
-def two_sided(statistic: FloatArray, df: Any = np.inf) -> FloatArray:
+def two_sided(statistic: FloatArray, df: Any) -> FloatArray:
     """P(|t| > |statistic|) with degrees of freedom df; normal if df is infinite."""
     tail = -np.abs(statistic)
     return 2.0 * np.where(np.isinf(df), ndtr(tail), stdtr(df, tail))

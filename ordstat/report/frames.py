@@ -466,7 +466,7 @@ def _format(
 
 
 #: broom's names of columns that have R's names here.
-_BROOM_NAMES = {
+BROOM_NAMES = {
     "lower": "conf_low",
     "upper": "conf_high",
     **dict.fromkeys(("chisq", "F", "lrt", "lr_stat"), "statistic"),
@@ -510,7 +510,7 @@ def broom_frame(frame: pd.DataFrame) -> pd.DataFrame:
     return table.rename(
         columns={
             old: new
-            for old, new in _BROOM_NAMES.items()
+            for old, new in BROOM_NAMES.items()
             if old in taken and new not in taken
         }
     )

@@ -334,7 +334,7 @@ img { max-width: 100%; height: auto; }
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
-def written_report(fit: Any, path: Any = None, *, pictures: bool = True) -> Any:
+def written_report(fit: Any, path: Any, *, pictures: bool) -> Any:
     """Write a page about the fit: question, data, summary, pictures, what to cite,
     versions.
     """

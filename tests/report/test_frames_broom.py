@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.report.frames import NAMES, broom_frame
+from ordstat.report.frames import BROOM_NAMES, broom_frame
 
 WINE = datasets.load("wine")
 FIT = ordfit("rating ~ temp + contact", WINE)
@@ -39,7 +39,7 @@ def test_names_of_broom(table, columns):
     tidy = table.tidy()
     assert list(tidy.columns) == columns
     own = table if isinstance(table, pd.DataFrame) else table.frame
-    back = {new: old for old, new in NAMES.items() if old in own}
+    back = {new: old for old, new in BROOM_NAMES.items() if old in own}
     for name in columns:
         if back.get(name, name) in own:
             np.testing.assert_array_equal(tidy[name], own[back.get(name, name)])
