@@ -171,7 +171,7 @@ def table(
     frame = _laid_out(columns, _chosen_figures(gof, columns))
     remarks = [notes] if notes else []
     remarks += _remarks(columns, options)
-    small = any(column.small for column in columns)
+    small = any(column.small_effects for column in columns)
     return PaperTable(frame, remarks, title, small)
 
 
@@ -201,7 +201,7 @@ def _check_fits(fits: Mapping[str, Any], per: Any) -> None:
 
 def _check_labels(labels: Mapping[str, str], columns: Sequence[FitColumn]) -> None:
     """OptionError for a label of something that no fit has."""
-    known = set[str]().union(*(column.names for column in columns))
+    known = set[str]().union(*(column.nameable for column in columns))
     for name in labels:
         if name not in known:
             hint = did_you_mean(name, sorted(known))
@@ -298,7 +298,7 @@ def _remarks(columns: Sequence[FitColumn], options: TableOptions) -> Iterator[st
         if column.pooled
     }
     yield from _of_each(pooled, columns)
-    small = dict.fromkeys(label for column in columns for label in column.small)
+    small = dict.fromkeys(label for column in columns for label in column.small_effects)
     if small:
         yield f"Small effects are per unit of {', '.join(small)}."
 

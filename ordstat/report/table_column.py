@@ -216,7 +216,7 @@ class FitColumn:
         """Whether the thresholds are so few that a table shows them unasked."""
         return list(self.kinds).count("threshold") <= _MOST_THRESHOLDS
 
-    def shown(self, place: int) -> bool:
+    def has_row(self, place: int) -> bool:
         """Whether a parameter has a row."""
         thresholds = self.options.thresholds
         if thresholds is None:
@@ -258,38 +258,38 @@ class FitColumn:
         if self.options.digits is not None:
             return self.options.digits
         needed = []
-        for place, digits in enumerate(self._needed):
-            if self.shown(place) and place not in self.curves:
+        for place, digits in enumerate(self._needed_decimals):
+            if self.has_row(place) and place not in self.curves:
                 needed.append(int(digits))
         if not needed:
-            return self.usual
-        most = max(self.usual + _MOST_MORE, min(needed))
+            return self.usual_decimals
+        most = max(self.usual_decimals + _MOST_MORE, min(needed))
         return min(max(needed), most)
 
     @property
-    def usual(self) -> int:
+    def usual_decimals(self) -> int:
         """Usual decimals."""
         return 3 if self.ratio is None else 2
 
     @property
-    def _needed(self) -> IntArray:
+    def _needed_decimals(self) -> IntArray:
         """Decimals that show the half-width of an interval."""
         half = 2.0 * self.numbers["std_error"].to_numpy()
-        small = (half > 0.0) & (half < 10.0**-self.usual)
+        small = (half > 0.0) & (half < 10.0**-self.usual_decimals)
         digits = 1.0 - np.floor(np.log10(np.where(small, half, 1.0)))
-        return np.where(small, digits, self.usual).astype(np.intp)
+        return np.where(small, digits, self.usual_decimals).astype(np.intp)
 
     @property
-    def small(self) -> list[str]:
+    def small_effects(self) -> list[str]:
         """Labels of numeric variables whose effects need more decimals than usual."""
         if self.options.digits is not None or self.per is not None:
             return []
         labels = []
-        for place, needed in enumerate(self._needed):
+        for place, needed in enumerate(self._needed_decimals):
             record = self.records[place]
             if record is None or record.kind != "location" or record.column is None:
                 continue
-            if needed > self.usual and record.column.variables:
+            if needed > self.usual_decimals and record.column.variables:
                 labels.append(self.shown_labels[place])
         return labels
 
@@ -299,7 +299,7 @@ class FitColumn:
         """
         labels = []
         for place, label in enumerate(self.shown_labels):
-            if not self.shown(place) or self._lack(place) != lack:
+            if not self.has_row(place) or self._lack(place) != lack:
                 continue
             if lack == "infinite":
                 # a minus sign, as lines may end after a hyphen
@@ -341,7 +341,7 @@ class FitColumn:
         """The rows, with those of reference levels in clinical tables."""
         done = set[str]()
         for place, label in enumerate(self.shown_labels):
-            if not self.shown(place):
+            if not self.has_row(place):
                 continue
             if place in self.curves:
                 row = self.curves[place]
@@ -474,7 +474,7 @@ class FitColumn:
         return figures | {"nobs": observations(self.fitted)}
 
     @property
-    def names(self) -> set[str]:
+    def nameable(self) -> set[str]:
         """What the user may label."""
         spec = self.fitted.design.spec
         names = {
