@@ -13,11 +13,11 @@ from ..exceptions import DataError, OptionError
 from ..newton import Ended, Objective, Optimum, maximise
 from .determined import (
     Determined,
-    divergence_of_spreads,
     limiting_covariance,
     settled,
     what_data_determine,
 )
+from .divergence import divergence_of_spreads, diverging_spreads
 from .family import Family
 from .penalty import Penalty
 from .problem import Problem
@@ -29,11 +29,6 @@ from .user_scale import (
     InverseInformation,
     UnknownCovariance,
 )
-
-#: A log-scale effect, per deviation, that still moves by this or has this standard
-#: error has no finite estimate.
-_MOVING = 5e-3
-_LARGEST_ERROR = 50.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -319,21 +314,6 @@ class Estimate:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
         return correct_digits(self.coefficients, errors, information.variances)
-
-
-def diverging_spreads(problem: Problem, optimum: Optimum) -> BoolArray:
-    """(P',) log-scale effects that are still moving, or have a huge standard error."""
-    diverging = np.zeros(problem.n_parameters, dtype=bool)
-    of_scale = problem.layout.of_scale
-    if of_scale.start == of_scale.stop:
-        return diverging
-    n_alpha = optimum.factor.V.shape[0]
-    rest = slice(of_scale.start - n_alpha, of_scale.stop - n_alpha)
-    variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[rest]
-    diverging[of_scale] = variances > _LARGEST_ERROR**2
-    if not optimum.converged:
-        diverging[of_scale] |= np.abs(optimum.step[of_scale]) > _MOVING
-    return diverging
 
 
 def correct_digits(

@@ -31,8 +31,9 @@ from ..mixed.method import (
 from ..threads import one_blas_thread
 from .at_estimates import LikelihoodAtEstimates
 from .columns import ColumnScales, column_scales
+from .divergence import diverging_spreads
 from .elastic_net import ElasticNet, check_combined
-from .estimate import Estimate, Estimation, diverging_spreads
+from .estimate import Estimate, Estimation
 from .family import Family
 from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
