@@ -375,6 +375,11 @@ def fit_design(
             " standard errors: give the sampling weights as weights=, and PSUs as"
             " cluster=."
         )
+    if design.survey is not None and design.smooths:
+        raise OptionError(
+            "design must go with a formula without smooth terms: write ns(x, df=4) in"
+            " place of s(x)."
+        )
     design = method.marked(design)
     chosen = None
     if vcov is not None:

@@ -102,6 +102,7 @@ class Supports:
     offset: bool = False  # takes Rows.offset
     cluster: bool = False  # takes Sample.cluster
     partial: bool = False  # takes Sample.highest
+    smooth: bool = False  # takes Sample.smooths
     signs: bool = False  # takes Sample.signs
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
@@ -227,6 +228,9 @@ class Method:
             "cluster=": sample.cluster is not None and not self.supports.cluster,
             "answers known in part": (
                 sample.highest is not None and not self.supports.partial
+            ),
+            "smooth terms s()": (
+                sample.smooths is not None and not self.supports.smooth
             ),
             "constraints=": sample.signs is not None and not self.supports.signs,
             "columns of categories": (

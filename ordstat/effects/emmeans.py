@@ -25,6 +25,7 @@ from ..inference.wald import (
     without_joint_test,
 )
 from ..likelihood.row_limits import spread_limits
+from ..likelihood.unavailable import check_available
 from ..report.frames import Exported, NotedFrame, broom_frame
 from .average import (
     CANCELLED,
@@ -700,6 +701,7 @@ def joint_tests(
     """Wald tests of every term from contrasts of latent means: whether the means of
     `emmeans` differ at all.
     """
+    check_available(r, "joint_tests()")
     averager = Averager(r, "latent", vcov)
     rows = population(r, None, None, data)
     groups = tuple(variable_names("by", by))

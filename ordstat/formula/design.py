@@ -38,6 +38,7 @@ from .random_terms import RandomTerm, fit_random_terms
 from .reading import RecipeValues, read_values
 from .recipe import Recipe
 from .sample import Rows, Sample
+from .smooths import SmoothTerm, smooth_terms
 from .spans import Spans
 from .spec import ROLES, FormulaSpec
 from .survey import Linearised, Replicates, Survey
@@ -119,6 +120,8 @@ class Design:
         Location terms that consist of factors only.
     random : tuple of RandomTerm
         Names of the random terms and their groups.
+    smooths : tuple of SmoothTerm
+        Names of the smooths, in the order of `sample.smooths`.
     levels : Levels
     response : str
         Label of the response.
@@ -157,6 +160,7 @@ class Design:
     nominal_terms: Mapping[str, slice] = field(default_factory=dict)
     scale_terms: Mapping[str, slice] = field(default_factory=dict)
     random: tuple[RandomTerm, ...] = ()
+    smooths: tuple[SmoothTerm, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
     survey: Survey | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
@@ -404,6 +408,7 @@ def make(
         spec = replace(spec, random=matrices.random)
     location, nominal, scale = matrices.sides
     categorical = _categorical(spec)
+    smooths, penalties = smooth_terms(spec, location, nominal.matrix)
     notes = (
         *used.notes,
         *_formula_notes(given, spec),
@@ -421,6 +426,7 @@ def make(
             costs=_costs(given, used),
             cluster=cluster,
             categories=location.categories,
+            smooths=penalties,
         ),
         names=spec.names["location"],
         nominal_names=spec.names["nominal"],
@@ -430,6 +436,7 @@ def make(
         scale_terms=scale.terms,
         categorical=categorical,
         random=matrices.random,
+        smooths=smooths,
         levels=Levels(values=used.levels, unused=used.unused, open_ends=used.open_ends),
         response=given.response.name,
         formula=recipe.formula,

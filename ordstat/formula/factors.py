@@ -20,6 +20,7 @@ from .columns import Columns, Factor, Value, factor_of, instead_of
 from .names import CODED
 from .parse import (
     CONSTANTS,
+    SMOOTH,
     Expression,
     dotted_name,
     literal,
@@ -28,6 +29,7 @@ from .parse import (
     source,
     unquoted,
 )
+from .smooths import fit_smooth
 from .weights import quantiles, total_of
 
 LARGEST = float(np.finfo(float).max)
@@ -287,6 +289,7 @@ FITTED: dict[str, Callable[..., Transform]] = {
     "poly": fit_poly,
     "bs": fit_spline,
     "ns": partial(fit_spline, natural=True),
+    SMOOTH: fit_smooth,
 }
 
 

@@ -37,6 +37,9 @@ FORM = (
 )
 NO_DOLLAR = "write columns without 'data$' before their names."
 #: Names of values, unless the data have such a column.
+#: The function of smooth terms, and its argument that gives every group its own.
+SMOOTH = "s"
+_BY = "by"
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
 
 #: A name, with the marks of other scripts that follow a letter.
@@ -748,7 +751,7 @@ class _Reader:
             raise self._unreadable("it ends where a term should follow")
         self.place += 1
         if kind == "call":
-            return self._term(parse_expression(text))
+            return self._call(parse_expression(text))
         if kind == "name":
             return self._term(column_expression(text.strip("`")))
         if text == "1":
@@ -768,6 +771,21 @@ class _Reader:
             return inside
         self.place -= 1
         raise self._misplaced()
+
+    def _call(self, factor: Expression) -> Terms:
+        """A factor, or the product s(x):g that s(x, by=g) stands for."""
+        tree: Any = factor.tree
+        if not isinstance(tree, ast.Call) or dotted_name(tree.func) != SMOOTH:
+            return self._term(factor)
+        groups = [option for option in tree.keywords if option.arg == _BY]
+        if not groups:
+            return self._term(factor)
+        kept = [option for option in tree.keywords if option.arg != _BY]
+        terms: Terms = {0: None}
+        for part in (ast.Call(tree.func, tree.args, kept), groups[0].value):
+            key = ast.unparse(part)
+            terms = self._product(terms, self._term(Expression(key, unquoted(key))))
+        return terms
 
     def _random(self) -> Terms:
         """The random terms in the parenthesis just opened, two for a/b after the bar;

@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
 from .random_rows import RandomRows
+from .smooths import SmoothBlock
 
 
 def has_gaps(X: FloatArray) -> bool:
@@ -140,6 +141,8 @@ class Sample:
         None if all are numbers.
     penalised : PenalisedColumns or None
         Groups and penalty factors of the columns; None for columns one by one.
+    smooths : tuple of SmoothBlock or None
+        Columns of X with penalties of their wiggliness; None without smooth terms.
     """
 
     rows: Rows
@@ -152,6 +155,7 @@ class Sample:
     categories: IntArray | None = None
     highest: IntArray | None = None
     penalised: PenalisedColumns | None = None
+    smooths: tuple[SmoothBlock, ...] | None = None
 
     #: Arrays with a value for each row.
     by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "cluster", "highest")

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
+from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 def inflation_frame(r: LikelihoodResults) -> NotedFrame:
     """Generalised variance inflation factors of the location terms; see `vif`."""
+    check_available(r, "vif()")
     location = r.parameters.of("location")
     estimated = np.flatnonzero(~r.fit.aliased)
     places = np.flatnonzero(np.isin(estimated, location))

@@ -36,6 +36,7 @@ def poolable(fits: Any) -> tuple[LikelihoodResults, ...]:
             " spread of the estimates over imputations is part of their standard"
             f" errors; got {len(given)}."
         )
+    _refuse_smooths(given)
     _require_one_model(given)
     _require_same_rows(given)
     _require_finite(given)
@@ -84,6 +85,16 @@ def _estimated_places(fit: LikelihoodResults) -> dict[str, int]:
         fit.parameters.names[position]: int(position)
         for position in np.flatnonzero(~fit.fit.aliased)
     }
+
+
+def _refuse_smooths(fits: tuple[LikelihoodResults, ...]) -> None:
+    """Raise OptionError for smooth terms, whose columns differ from frame to frame."""
+    if any(fit.design.smooths for fit in fits):
+        raise OptionError(
+            "fits must have no smooth terms, whose coefficients have another meaning in"
+            " every frame: write ns(x, knots=[...], boundary_knots=[...]) in place of"
+            " s(x)."
+        )
 
 
 def _require_one_model(fits: tuple[LikelihoodResults, ...]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from .._typing import FloatArray
+from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, label_texts
 from ..fit import count_above
 from ..likelihood.covariance_choice import own_covariance
@@ -48,6 +48,7 @@ from .proportionality import (
     score_equality,
     wald_equality,
 )
+from .smooths import smooth_tests
 from .tables import rescaled
 from .wald import Joint, zero_test
 
@@ -67,6 +68,9 @@ TITLES = {
 }
 #: Names of the test of all effects by the covariance; of all others, "Wald test".
 _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
+
+#: Title of the table of smooth terms.
+SMOOTHS = "Smooth terms (edf 1 = straight line; p: no effect at all)"
 
 # Figures of the whole fit
 
@@ -143,11 +147,15 @@ def effects_test(r: LikelihoodResults) -> Joint:
     if r.own_covariance.name != "model":
         return zero_test(r, r.parameters.of("nominal", "location", "scale"))
     gain = float("nan") if r.without_aic else 2.0 * (r.fit.loglik - r.fit.null_loglik)
-    return Joint(gain, r.fit.edf - r.fit.null_edf)
+    return Joint(gain, int(r.fit.edf) - r.fit.null_edf)
 
 
 def figures_of_test(r: LikelihoodResults) -> dict[str, Any]:
-    """The test of all effects for `glance`."""
+    """The test of all effects for `glance`; NaN with smooth terms, which have tests of
+    their own.
+    """
+    if r.fit.smooths is not None:
+        return dict.fromkeys(("lr_chi2", "lr_df", "lr_p_value"), float("nan"))
     test = effects_test(r)
     name = r.own_covariance.name
     if name in ("CR2", "survey"):
@@ -166,6 +174,8 @@ def _test_of_effects(r: LikelihoodResults) -> str:
     covariance = r.own_covariance
     if r.fit.edf == r.fit.null_edf:
         return "none: thresholds only"
+    if r.fit.smooths is not None:
+        return "none: smooth terms have tests of their own"
     if covariance.name == "model" and r.without_aic:
         return f"none: {r.without_aic}"
     test = effects_test(r)
@@ -235,6 +245,9 @@ def _fit_header(
             ("McFadden R2", f"{figures['mcfadden']:.4f}"),
             ("Std. errors", words),
         )
+    if r.fit.smooths is not None:
+        edf = round(edf, 2)
+        words = "Bayesian, of penalised curves"
     size = (
         ("Parameters", f"{edf}, residual df {figures['df_residual']:g}"),
         ("Log-likelihood", f"{r.fit.loglik:.4f}"),
@@ -310,10 +323,12 @@ def _effect_tables(
     for kind in TITLES:
         # thresholds that are parameters themselves have a table of their own
         own_table = kind == "threshold" and r.fit.jacobian is None
-        if r.parameters.of(kind).size and not own_table:
+        if _rows_of(r, kind).size and not own_table:
             tables.append(_effect_table(r, kind, estimates, units, labels))
-    if exponentiate and r.design.names:
+    if exponentiate and _rows_of(r, "location").size:
         tables.insert(1, ratio_table(r, tables[0].frame))
+    if r.fit.smooths is not None:
+        tables.append(_smooth_table(r))
     return tables
 
 
@@ -344,7 +359,7 @@ def _effect_table(
     labels: Mapping[str, str],
 ) -> Table:
     """The table of one kind of effects."""
-    rows = r.parameters.of(kind)
+    rows = _rows_of(r, kind)
     records = [r.parameters.records[row] for row in rows]
     effects = []
     if kind in ("nominal", "scale"):
@@ -361,6 +376,20 @@ def _effect_table(
     if kind == "nominal":
         return replace(table, brief=_by_threshold(r, frame, effects))
     return table
+
+
+def _rows_of(r: LikelihoodResults, kind: str) -> IntArray:
+    """The parameters of one kind, without the coefficients of smooth terms."""
+    rows = r.parameters.of(kind)
+    return rows[np.isin(rows, r.penalised_coefficients, invert=True)]
+
+
+def _smooth_table(r: LikelihoodResults) -> Table:
+    """Degrees of freedom and tests of the smooth terms."""
+    tests = pd.DataFrame(smooth_tests(r)).drop(columns="lambda")
+    frame = tests.set_axis(["edf", "Ref. df", "chi2", "p"], axis=1)
+    formats = {"edf": ".2f", "Ref. df": ".2f", "chi2": ".2f", "p": "p"}
+    return Table(title=SMOOTHS, frame=frame, formats=formats, role="smooths")
 
 
 def ratio_table(r: LikelihoodResults, effects: pd.DataFrame) -> Table:

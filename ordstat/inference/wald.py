@@ -18,6 +18,7 @@ from ..exceptions import OptionError
 from ..likelihood.alerts import infinite_and_diverging
 from ..likelihood.covariance_choice import Covariance
 from ..likelihood.standard_errors import rule_by_estimates
+from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 from .equations import read_equations
@@ -290,6 +291,7 @@ def term_hypotheses(r: LikelihoodResults, type: str) -> tuple[str, list[FloatArr
 
 def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     """Wald tests of the location terms of one fit; see `LikelihoodResults.anova`."""
+    check_available(r, "anova()")
     kind, rows = term_hypotheses(r, type)
     estimated = ~r.fit.aliased[r.parameters.of("location")]
     beta = r.fit.coefficients[~r.fit.aliased]
@@ -572,5 +574,10 @@ def linear_hypotheses(
         if np.any(row[r.fit.aliased] != 0.0):
             raise OptionError(
                 f"{equation!r} names a parameter that is aliased and so not estimated."
+            )
+        if np.any(row[r.penalised_coefficients] != 0.0):
+            raise OptionError(
+                f"{equation!r} names a coefficient of a smooth, which is penalised. Use"
+                " smooths()."
             )
     return list(texts), np.array(rows)[:, ~r.fit.aliased], np.array(values)

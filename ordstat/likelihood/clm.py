@@ -235,6 +235,7 @@ class MultinomialLogit(OrdinalRegression):
         by_level=True,
         scale=False,
         random=False,
+        smooth=False,
         offset=False,
     )
     papers: ClassVar[tuple[str, ...]] = (AGRESTI,)

@@ -202,7 +202,7 @@ def for_few_clusters(
             f"{other}, or merge levels.",
         ),
         (
-            cr2_work(sample.n, sample.n_levels, fit.edf) > QUICK_CR2,
+            cr2_work(sample.n, sample.n_levels, int(fit.edf)) > QUICK_CR2,
             "so many rows and parameters unless asked for",
             (
                 f"Name it, {{'cluster': ..., 'type': 'CR2'}}, and wait. {other}, if it"
@@ -233,6 +233,11 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
             " ElasticNet have none. Leave it out, or give it to fit.refit(vcov=...)."
         )
     chosen = _named_covariance(choice, design)
+    if chosen.name != "model" and design.smooths:
+        raise OptionError(
+            "vcov must be 'model' where the formula has smooth terms; got"
+            f" {choice!r}. Write ns(x, df=4) in place of s(x)."
+        )
     if chosen.name == "CR2" and penalty is not None:
         raise OptionError(
             "vcov='CR2' needs maximum likelihood estimates without penalty=."
@@ -288,6 +293,7 @@ def given_covariance(
     refused = {
         "random effects": fit.marginal is not None,
         "a survey design": design.survey is not None,
+        "smooth terms": fit.smooths is not None,
         "infinite estimates": fit.determined is not None or bool(fit.diverging.any()),
     }
     for what, present in refused.items():

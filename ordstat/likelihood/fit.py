@@ -13,6 +13,7 @@ from ..fit import Fit
 from .determined import Determined
 from .layout import Layout
 from .marginal import Marginal
+from .smoothing import Smoothness
 
 if TYPE_CHECKING:
     from .elastic_path import Path
@@ -69,6 +70,8 @@ class LikelihoodFit(Fit):
         Fits along lambda, of which this is one; `likelihood` is then the problem.
     position : int
         Which of them.
+    smooths : Smoothness or None
+        Smooth terms; the estimates then maximise the restricted likelihood.
     """
 
     coefficients: FloatArray
@@ -93,6 +96,7 @@ class LikelihoodFit(Fit):
     diverging_elsewhere: BoolArray | None = None
     path: Path | None = None
     position: int = 0
+    smooths: Smoothness | None = None
 
     @property
     def layout(self) -> Layout:
@@ -183,10 +187,12 @@ class LikelihoodFit(Fit):
         return self.determined.limits(combinations)
 
     @property
-    def edf(self) -> int:
+    def edf(self) -> float:
         """Number of estimated parameters, including those of the covariance of random
-        effects.
+        effects; effective degrees of freedom where there are smooth terms.
         """
+        if self.smooths is not None:
+            return self.smooths.total_edf
         random = 0 if self.marginal is None else self.marginal.n_phi
         return int(np.count_nonzero(~self.aliased)) + random
 

@@ -109,6 +109,8 @@ class Problem:
         sample = sample.among(present)
         rows = sample.rows
         both, scale = columns or _measured(rows, sample.weights, ridge)
+        if sample.smooths is not None:
+            both = _with_smooths(sample)
         q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = both.part(slice(0, q))
         location = both.part(slice(q, None))
@@ -436,6 +438,21 @@ def _measured(
     if rows.scale is None:
         return both, NO_COLUMNS
     return both, column_scales(rows.scale, weights, ridge)
+
+
+def _with_smooths(sample: Sample) -> ColumnScales:
+    """Of the nominal and location columns, where penalties determine those of the
+    smooths.
+    """
+    columns = np.concatenate([block.columns for block in sample.smooths or ()])
+    rows = sample.rows
+    both, _ = _measured(rows, sample.weights, ridge=True)
+    parametric = replace(rows, X=np.delete(rows.X, columns, axis=1))
+    others, _ = _measured(parametric, sample.weights, ridge=False)
+    first = both.kept.size - rows.X.shape[1]
+    kept = np.ones(both.kept.size, dtype=bool)
+    kept[np.delete(np.arange(kept.size), first + columns)] = others.kept
+    return replace(both, kept=kept)
 
 
 def kept_columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:

@@ -44,6 +44,7 @@ from .penalty import Jeffreys, Penalty, Ridge
 from .problem import Problem
 from .results import LikelihoodResults
 from .rule import LikelihoodRule
+from .smoothing import Smoothness, check_smooths, smooth_estimate
 from .threshold_structure import (
     Structure,
     checked_structure,
@@ -124,6 +125,7 @@ class OrdinalRegression(Method):
         random=True,
         offset=True,
         cluster=True,
+        smooth=True,
         absent_levels=True,
         decisions=True,
     )
@@ -162,6 +164,8 @@ class OrdinalRegression(Method):
             check_combined(self, sample)
         if sample.highest is not None:
             _check_partial(sample)
+        if sample.smooths is not None:
+            check_smooths(self, sample)
         if sample.X.shape[1] > _MOST_COLUMNS:
             raise DataError(
                 f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"
@@ -303,7 +307,11 @@ class OrdinalRegression(Method):
             tol=self.tol,
             max_iter=self.max_iter,
         )
-        estimate = by.of(identified(problem, self.ridge))
+        smooths = None
+        if sample.smooths is None:
+            estimate = by.of(identified(problem, self.ridge))
+        else:
+            estimate, smooths = smooth_estimate(by, problem, sample)
         problem = estimate.problem
         structure = problem.structure
         n_beta = problem.location.kept.size
@@ -320,6 +328,7 @@ class OrdinalRegression(Method):
             "n_obs": total_of(problem.counts),
             "determined": estimate.determined,
             "confounded": problem.confounded,
+            "smooths": smooths,
         }
         if structure is not None:
             fields["threshold_names"] = structure.names
@@ -342,7 +351,7 @@ class OrdinalRegression(Method):
         return LikelihoodFit(
             **fields,
             rule=rule,
-            certificate=_certificate(estimate, int(digits.min())),
+            certificate=_certificate(estimate, int(digits.min()), fields["smooths"]),
             trace=Trace(
                 iterations=optimum.logliks.size - 1,
                 objective=optimum.logliks,
@@ -420,7 +429,12 @@ class OrdinalRegression(Method):
         """
         rows = sample.rows
         rule = fit.rule
-        plain = rows.one_scale and rows.offset is None and self.family.ordered
+        plain = (
+            sample.smooths is None
+            and rows.one_scale
+            and rows.offset is None
+            and self.family.ordered
+        )
         if not plain or not isinstance(rule, LikelihoodRule):
             return None
         # aliased effects are 0
@@ -458,7 +472,9 @@ def _penalty(given: Any) -> Penalty | None:
     )
 
 
-def _certificate(estimate: Estimate, digits: int) -> Certificate:
+def _certificate(
+    estimate: Estimate, digits: int, smooths: Smoothness | None
+) -> Certificate:
     """How far the score is from 0; `digits` are correct in every estimate."""
     optimum = estimate.optimum
     details: list[tuple[str, Any]] = [
@@ -469,8 +485,11 @@ def _certificate(estimate: Estimate, digits: int) -> Certificate:
     start = estimate.start
     if start.higher is not None:
         details.append(("log-likelihood elsewhere, higher by", start.higher_by))
+    name = "max |gradient|"
+    if smooths is not None:
+        name = "step left, in standard errors"
     return Certificate(
-        name="max |gradient|",
+        name=name,
         value=estimate.residual,
         tolerance=optimum.tolerance,
         details=tuple(details),

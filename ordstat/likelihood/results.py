@@ -220,12 +220,23 @@ class LikelihoodResults(OrdinalResults):
             df = with_aliased(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
         with np.errstate(divide="ignore", invalid="ignore"):  # an error of 0 is given
             statistic = fit.coefficients / errors
+        # a test of a penalised coefficient alone has no meaning
+        statistic[self.penalised_coefficients] = np.nan
         return {
             "std_error": errors,
             "statistic": statistic,
             "df": df,
             "p_value": two_sided(statistic, df),
         }
+
+    @property
+    def penalised_coefficients(self) -> IntArray:
+        """Positions, among all parameters, of the coefficients of smooth terms."""
+        columns = [block.columns for block in self.design.sample.smooths or ()]
+        if not columns:
+            return np.zeros(0, dtype=np.intp)
+        location: IntArray = self.parameters.of("location")
+        return location[np.concatenate(columns)]
 
     @property
     def se(self) -> pd.Series:
@@ -399,7 +410,9 @@ class LikelihoodResults(OrdinalResults):
     @property
     def edf(self) -> float:
         """Number of estimated parameters, including those of the covariance of random
-        effects.
+        effects; effective degrees of freedom where there are smooth terms. There AIC
+        and BIC take these as they are; that of R's mgcv adds a correction for the
+        estimated smoothness.
         """
         return self.fit.edf
 
@@ -2023,6 +2036,64 @@ class LikelihoodResults(OrdinalResults):
 
         return discrimination_series(self)
 
+    def smooths(self) -> NotedFrame:
+        """Tests of the smooth terms s(x): is the curve 0 throughout?
+
+        Returns
+        -------
+        NotedFrame
+            A row for each smooth: edf (effective degrees of freedom, 1 for a straight
+            line), ref_df, chisq and p_value of the test, and the smoothing parameter.
+            The p-value does not account for the choice of the smoothing parameter
+            [Wood 2013, Biometrika 100, 221-228].
+
+        Raises
+        ------
+        UnavailableError
+            The formula has no smooth terms.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("PID ~ s(age) + income", datasets.load("anes96"))
+        >>> fit.smooths()["edf"].round(2).to_dict()
+        {'s(age)': 1.84}
+        """
+        from ..inference.smooths import smooth_tests
+
+        return smooth_tests(self)
+
+    def smooth_curves(self, level: float = 0.95) -> pd.DataFrame:
+        """The curves of the smooth terms on the latent scale, with limits.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of the limits, at each point.
+
+        Returns
+        -------
+        DataFrame
+            100 rows for each smooth: smooth, x, estimate, std_error, lower, upper. A
+            curve adds up to 0 over the rows of the fit, and its limits are those of the
+            curve alone, without the thresholds.
+
+        Raises
+        ------
+        UnavailableError
+            The formula has no smooth terms.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("PID ~ s(age) + income", datasets.load("anes96"))
+        >>> fit.smooth_curves().shape
+        (100, 6)
+        """
+        from ..inference.smooths import smooth_curves
+
+        return smooth_curves(self, level)
+
     def vif(self) -> NotedFrame:
         """Generalised variance inflation factors of the location terms: how much they
         share with the others.
@@ -2175,6 +2246,8 @@ class LikelihoodResults(OrdinalResults):
         return why_unavailable(self, question)
 
     def _why_no_bounds(self) -> str:
+        if self.fit.smooths is not None:
+            return "No margin bounds: smooth terms are penalised, each in its own norm."
         if self.family.ordered:
             return self.no_bounds
         return (

@@ -86,6 +86,23 @@ _NEEDS_MAXIMUM = (
     " marginal_effects emmeans emtrends superiority subgroups partial_fit bounds"
     " margins"
 )
+#: A curve in place of s(x) whose coefficients have no penalty.
+_UNPENALISED_BASIS = "ns(x, df=4) in place of s(x), and ask that fit"
+_UNPENALISED_QUESTIONS = (
+    "anova() of several fits",
+    "drop1()",
+    "add1()",
+    "step()",
+    "scale_test()",
+    "nominal_test()",
+    "score_test()",
+    "brant()",
+    "gof()",
+    "profile()",
+    "vif()",
+    "subgroups()",
+    "plot.parallel()",
+)
 _OTHER_GOODNESS = "anova() against a model with more terms, or residuals()"
 
 #: The parts of a fit that exclude questions. A message names the first that holds.
@@ -207,6 +224,24 @@ MODIFIERS = {
             "brant()": "nominal_test()",
             "gof() of groups": _OTHER_GOODNESS,
         },
+    ),
+    "smooth": Modifier(
+        "smooth terms, whose coefficients are penalised",
+        lambda r: r.fit.smooths is not None,
+        {
+            "anova()": "smooths(), and test() of other coefficients",
+            **dict.fromkeys(_UNPENALISED_QUESTIONS, _UNPENALISED_BASIS),
+            "confint(type='profile')": "confint(type='wald')",
+            "joint_tests()": "smooths(), and test() of other coefficients",
+            "influence()": "update(data=) without the row",
+            "margins()": "errors(cv=)",
+            "bounds()": "errors(cv=)",
+        },
+    ),
+    "no smooth": Modifier(
+        "no smooth terms",
+        lambda r: r.fit.smooths is None,
+        {"smooths()": "update('~ . - x + s(x)'), and ask that fit"},
     ),
     "penalty": Modifier(
         "a penalty, as it needs the maximum of the likelihood",

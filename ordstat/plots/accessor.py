@@ -25,6 +25,7 @@ from . import (
     style,
     variables,
 )
+from . import smooths as smooths_
 from . import subgroups as subgroups_
 from .style import Looks, Sheet
 
@@ -42,7 +43,11 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
         )
     ),
     "forest": lambda r: (
-        bool(r.design.names or r.design.nominal_names or r.design.scale_names)
+        bool(
+            len(r.penalised_coefficients) < len(r.design.names)
+            or r.design.nominal_names
+            or r.design.scale_names
+        )
         and not r.why_unavailable("confint()")
     ),
     "path": lambda r: r.fit.path is not None,
@@ -62,6 +67,7 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     ),
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
     "tree": lambda r: hasattr(r, "nodes"),
+    "smooths": lambda r: r.fit.smooths is not None,
     "ranef": lambda r: r.fit.marginal is not None,
     "parallel": (
         lambda r: (
@@ -848,6 +854,27 @@ class LikelihoodPlots(Plots):
             by,
             what,
             level,
+        )
+
+    def smooths(
+        self, ax: Axes | None = None, *, level: float = 0.95, **looks: Unpack[Looks]
+    ) -> Any:
+        """The curves of the smooth terms with their bands, on the latent scale.
+
+        A curve adds up to 0 over the rows of the fit, and its band is that of the curve
+        alone. Short lines at the bottom are the values of the rows.
+
+        Parameters
+        ----------
+        level : float
+            Confidence level of the band, at each point.
+        ax, title, labels, draw
+            As in every picture. The frame: smooth, x, estimate, std_error, lower,
+            upper.
+        """
+        frame = self.results.smooth_curves(level)
+        return self._show(
+            "smooths", ax, looks, frame, smooths_.draw_smooths, self.results
         )
 
     def parallel(

@@ -92,7 +92,10 @@ def _effects(name: str, fit: Any, per: Any, level: float) -> pd.DataFrame:
             f"per must be None for fits without a likelihood; got {per!r} for {name!r}."
         )
     units = table.attrs.get("per", {})
-    table = pd.DataFrame(table[table["coef_type"].isin(_EFFECTS)])
+    effects = table["coef_type"].isin(_EFFECTS)
+    if _inferred(fit):
+        effects.iloc[_first(fit).penalised_coefficients] = False
+    table = pd.DataFrame(table[effects])
     frame = table[["term", "estimate", *_LIMITS, "coef_type"]].assign(model=name)
     frame.attrs = {"per": units}
     return frame

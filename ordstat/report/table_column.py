@@ -13,6 +13,8 @@ import pandas as pd
 from .._typing import IntArray
 from ..checks import flag, fraction, one_of, whole
 from ..formula.names import Parameter, shown_term
+from ..formula.parse import Term
+from ..formula.smooths import is_smooth
 from .cells import count, short_p_value
 from .ratios import Ratio, ratio_of
 from .sections import observations
@@ -232,7 +234,10 @@ class FitColumn:
         terms = self.fitted.design.spec.curves if self.inferential else ()
         for kind, term, columns in terms:
             hypothesis = f"scale.{term.label}" if kind == "scale" else term.label
-            values, words = _tested(self.fit.test(hypothesis))
+            if any(is_smooth(factor.tree) for factor in term.factors):
+                values, words = _smooth_tested(self.fit, term)
+            else:
+                values, words = _tested(self.fit.test(hypothesis))
             label = shown_term(term, self.options.labels)
             if kind == "scale":
                 label = f"{label} (scale)"
@@ -485,6 +490,25 @@ class FitColumn:
         for factor in (*spec.factors.values(), *spec.groups.values()):
             names |= {factor.label, *factor.names}
         return names | {term.group for term in spec.random}
+
+
+def _smooth_tested(fit: Any, term: Term) -> tuple[pd.Series, str]:
+    """The p-value of a smooth, and its degrees of freedom in words; of the smooths of
+    several groups the degrees of freedom together.
+    """
+    tests = fit.smooths()
+    smooth = next(factor for factor in term.factors if is_smooth(factor.tree))
+    beside = set(term.factors) - {smooth}
+    own = []
+    for place, name in enumerate(fit.design.smooths):
+        pieces = () if name.beside is None else name.beside.pieces
+        same = {piece.factor for piece in pieces} == beside
+        if name.factor == smooth and same:
+            own.append(place)
+    table = tests.iloc[own]
+    p_value = table["p_value"].iloc[0] if len(own) == 1 else np.nan
+    values = pd.Series(dict.fromkeys(_VALUES, np.nan) | {"p_value": p_value})
+    return values, f"edf {table['edf'].sum():.2f}"
 
 
 def _tested(test: pd.DataFrame) -> tuple[pd.Series, str]:

@@ -1,0 +1,342 @@
+"""Smooth terms s(x): bases of splines, and the penalties of their wiggliness."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..checks import number, one_of, whole
+from ..exceptions import FormulaError
+from .parse import SMOOTH, Expression, dotted_name, source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .coding import ModelMatrix
+    from .factors import Weighted
+    from .names import ColumnName
+    from .spec import FormulaSpec
+
+BASES = ("ps", "cr")
+#: Splines are cubic: four B-splines overlap.
+_ORDER = 4
+#: Share of the range by which the knots of a P-spline reach beyond the data [mgcv].
+_MARGIN = 1e-3
+_MOST_FUNCTIONS = 200
+#: Eigenvalues of a penalty below this share of the largest are rounding of 0.
+_ROUNDING = 1e-10
+#: Share of a straight line that other terms must leave.
+_COLLINEAR = 1e-7
+
+
+@dataclass(frozen=True, kw_only=True)
+class Smooth:
+    """A cubic spline basis whose functions add up to 0 over the rows of the fit.
+
+    Linear beyond the outer knots.
+
+    Attributes
+    ----------
+    kind : {"ps", "cr"}
+        P-spline (even knots, second differences of the coefficients are penalised), or
+        cubic regression spline (knots at quantiles, the integral of the squared second
+        derivative is penalised).
+    knots : tuple of float
+        Of a P-spline three more at either side of the range.
+    sums : tuple of float
+        Of each basis function over the rows of the fit.
+    scale : float
+        Divisor of the penalty, so that smoothness does not depend on units.
+    weight : float or None
+        The smoothing parameter (sp=); None if it is estimated.
+    """
+
+    kind: str
+    knots: tuple[float, ...]
+    sums: tuple[float, ...] = ()
+    scale: float = 1.0
+    weight: float | None = None
+
+    @cached_property
+    def _constraint(self) -> FloatArray:
+        """(k, k - 1) orthonormal coefficients whose spline adds up to 0."""
+        sums = np.array(self.sums)[:, None]
+        return np.asarray(np.linalg.qr(sums, mode="complete").Q[:, 1:])
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Beyond these the spline is linear."""
+        if self.kind == "cr":
+            return self.knots[0], self.knots[-1]
+        return self.knots[_ORDER - 1], self.knots[-_ORDER]
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        return np.asarray(self.basis(x) @ self._constraint)
+
+    def basis(self, x: FloatArray) -> FloatArray:
+        """(N, k) basis functions, without the constraint."""
+        spline = self._spline
+        low, high = self.ends
+        values = spline(np.clip(x, low, high))
+        for beyond, end in ((np.minimum(x - low, 0.0), low), (x - high, high)):
+            reach = beyond if end == low else np.maximum(beyond, 0.0)
+            if reach.any():
+                values = values + np.outer(reach, spline(end, 1))
+        return np.asarray(values)
+
+    @cached_property
+    def _spline(self) -> Callable[..., FloatArray]:
+        from scipy.interpolate import BSpline, CubicSpline
+
+        knots = np.array(self.knots)
+        spline: Callable[..., FloatArray]
+        if self.kind == "cr":
+            spline = CubicSpline(knots, np.eye(knots.size), bc_type="natural")
+        else:
+            spline = BSpline(knots, np.eye(knots.size - _ORDER), _ORDER - 1)
+        return spline
+
+    @property
+    def raw_penalty(self) -> FloatArray:
+        """(k, k) penalty of the basis without the constraint, not scaled."""
+        if self.kind == "ps":
+            differences = np.diff(np.eye(len(self.knots) - _ORDER), 2, axis=0)
+            return np.asarray(differences.T @ differences)
+        # second derivatives are linear between knots
+        knots = np.array(self.knots)
+        widths = np.diff(knots)
+        mass = np.zeros((knots.size, knots.size))
+        inner = np.arange(widths.size)
+        mass[inner, inner] += widths / 3.0
+        mass[inner + 1, inner + 1] += widths / 3.0
+        mass[inner, inner + 1] += widths / 6.0
+        mass[inner + 1, inner] += widths / 6.0
+        second = self._spline(knots, 2)
+        return np.asarray(second.T @ mass @ second)
+
+    @cached_property
+    def penalty(self) -> FloatArray:
+        """(k - 1, k - 1) S of the columns: beta'S beta measures wiggliness."""
+        inside = self._constraint.T @ self.raw_penalty @ self._constraint
+        return np.asarray(0.5 * (inside + inside.T) / self.scale)
+
+
+def fit_smooth(
+    x: Weighted, k: int = 10, bs: str = "ps", sp: float | None = None
+) -> Smooth:
+    """s(x, k=10, bs="ps", sp=None): k basis functions, one of which the thresholds make
+    up for; `sp` holds the smoothing parameter.
+
+    Bases, knots and scales of the penalties are those of R's mgcv.
+    """
+    values, weights = x
+    if sp is not None:
+        sp = number("sp", sp, above=0.0)
+    one_of("bs", bs, BASES)
+    distinct = np.unique(values)
+    whole("k", k, 4, min(distinct.size, _MOST_FUNCTIONS))
+    low = float(distinct[0])
+    high = float(distinct[-1])
+    if bs == "cr":
+        knots = np.asarray(np.quantile(distinct, np.linspace(0.0, 1.0, k)))
+    else:
+        margin = _MARGIN * (high - low)
+        step = (high - low + 2.0 * margin) / (k - _ORDER + 1)
+        places = np.arange(-(_ORDER - 1), k + 1)
+        knots = np.asarray(low - margin + step * places, dtype=np.float64)
+    unscaled = Smooth(kind=bs, knots=tuple(knots.tolist()))
+    basis = unscaled.basis(values)
+    size = np.abs(basis).sum(axis=1).max() ** 2
+    return Smooth(
+        kind=unscaled.kind,
+        knots=unscaled.knots,
+        sums=tuple((weights @ basis).tolist()),
+        scale=float(np.abs(unscaled.raw_penalty).sum(axis=0).max() / size),
+        weight=sp,
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SmoothBlock:
+    """Columns of X with one smoothing parameter.
+
+    Attributes
+    ----------
+    columns : (m,)
+    penalty : (m, m)
+        S: lambda/2 times beta'S beta is subtracted from the log-likelihood.
+    weight : float or None
+        lambda, where it is given.
+    """
+
+    columns: IntArray
+    penalty: FloatArray
+    weight: float | None = None
+
+    @cached_property
+    def values(self) -> tuple[FloatArray, FloatArray]:
+        """Eigenvalues (m,) and eigenvectors of S, rounding of 0 as 0."""
+        values, vectors = np.linalg.eigh(self.penalty)
+        return np.where(values > _ROUNDING * values[-1], values, 0.0), vectors
+
+    @property
+    def rank(self) -> int:
+        return int(np.count_nonzero(self.values[0]))
+
+    @property
+    def log_det(self) -> float:
+        """Logarithm of the product of the positive eigenvalues."""
+        values = self.values[0]
+        return float(np.log(values[values > 0.0]).sum())
+
+    @property
+    def straight(self) -> FloatArray:
+        """(m, d) coefficients that are not penalised, those of straight lines."""
+        values, vectors = self.values
+        return np.asarray(vectors[:, values == 0.0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmoothTerm:
+    """The names of one smooth.
+
+    Attributes
+    ----------
+    label : str
+        Such as "s(age)", or "s(age):sex[F]" of the rows of one group.
+    variable : str
+        The argument of s().
+    factor : Expression
+        The call of s().
+    beside : ColumnName or None
+        The column of other factors that multiplies it.
+    """
+
+    label: str
+    variable: str
+    factor: Expression
+    beside: ColumnName | None = None
+
+
+def is_smooth(tree: ast.expr) -> bool:
+    """Whether an expression is s(...)."""
+    return isinstance(tree, ast.Call) and dotted_name(tree.func) == SMOOTH
+
+
+def _check_place(role: str, factor: Expression) -> None:
+    """FormulaError for s() inside another expression, or outside the location
+    effects.
+    """
+    inside = [node for node in ast.walk(factor.tree) if is_smooth(cast(Any, node))]
+    if not inside:
+        return
+    if role != "location":
+        raise FormulaError(
+            f"{factor.label!r} must be an effect that all levels share, not one of"
+            f" {role}= or of method='multinomial'. Use ns(x, df=4) there."
+        )
+    if not is_smooth(factor.tree) or len(inside) > 1:
+        raise FormulaError(
+            f"{factor.label!r}: s() must be a term of its own, such as s(x), or"
+            " s(log(x))."
+        )
+
+
+def _check_lines(
+    X: FloatArray,
+    nominal: FloatArray,
+    names: Sequence[SmoothTerm],
+    blocks: Sequence[SmoothBlock],
+) -> None:
+    """FormulaError if the straight line of a smooth is a combination of other columns:
+    nothing would determine it.
+    """
+    penalised = np.concatenate([block.columns for block in blocks])
+    others = np.delete(X, penalised, axis=1)
+    basis = np.linalg.qr(np.column_stack([np.ones(len(X)), nominal, others]))[0]
+    for name, block in zip(names, blocks, strict=True):
+        lines = X[:, block.columns] @ block.straight
+        size = np.linalg.norm(lines, axis=0)
+        rest = lines - basis @ (basis.T @ lines)
+        left, triangle = np.linalg.qr(rest)
+        if (np.abs(np.diag(triangle)) <= _COLLINEAR * size).any():
+            raise FormulaError(
+                f"{name.label} holds the straight line of {name.variable}, and other"
+                " terms of the formula hold it too, or it has a single value there."
+                f" Leave {name.variable} out beside its smooth, or write the smooth"
+                " without by=."
+            )
+        basis = np.column_stack([basis, left])
+
+
+def smooth_terms(
+    spec: FormulaSpec, location: ModelMatrix, nominal: FloatArray
+) -> tuple[tuple[SmoothTerm, ...], tuple[SmoothBlock, ...] | None]:
+    """The smooths among the location terms: their names, and their columns; `nominal`
+    (N, q) has the columns whose effects are by threshold.
+
+    Raises
+    ------
+    FormulaError
+        s() is not a factor of its own, has a number beside it, or holds a straight line
+        that other terms hold too.
+    """
+    names: list[SmoothTerm] = []
+    blocks: list[SmoothBlock] = []
+    for role, side in spec.by_role.items():
+        for factor in side.factors.values():
+            _check_place(role, factor)
+    for term in spec.location.terms:
+        chosen = [factor for factor in term.factors if is_smooth(factor.tree)]
+        if not chosen:
+            continue
+        smooth = chosen[0]
+        if len(chosen) > 1:
+            raise FormulaError(
+                f"{term.label!r}: a product of smooths is not available. Write them as"
+                " a sum, or one smooth by a factor."
+            )
+        others = [factor for factor in term.factors if factor is not smooth]
+        for factor in others:
+            if not spec.codings[factor.key].levels:
+                raise FormulaError(
+                    f"{term.label!r}: a smooth must stand alone or beside a factor;"
+                    f" {factor.label!r} is numeric. Write s(x, by=group), or make a"
+                    f" factor of it, C({factor.label})."
+                )
+        state: Any = spec.states[smooth.key]
+        of_term = location.terms[term.label]
+        first = of_term.start
+        columns = spec.column_names["location"][of_term]
+        groups: dict[ColumnName, list[int]] = {}
+        for place, column in enumerate(columns, first):
+            pieces = [piece for piece in column.pieces if piece.factor is not smooth]
+            groups.setdefault(type(column)(tuple(pieces)), []).append(place)
+        for beside, places in groups.items():
+            variable = source(cast(Any, smooth.tree).args[0])
+            label = f"{SMOOTH}({variable})"
+            if others:
+                label += f":{beside.text}"
+            names.append(
+                SmoothTerm(
+                    label=label,
+                    variable=variable,
+                    factor=smooth,
+                    beside=beside if others else None,
+                )
+            )
+            block = SmoothBlock(
+                columns=np.array(places, dtype=np.intp),
+                penalty=state.penalty,
+                weight=state.weight,
+            )
+            blocks.append(block)
+    if not blocks:
+        return (), None
+    _check_lines(location.matrix, nominal, names, blocks)
+    return tuple(names), tuple(blocks)

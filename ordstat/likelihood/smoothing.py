@@ -1,0 +1,734 @@
+"""Smooth terms: their smoothing parameters by restricted maximum likelihood.
+
+With b the location effects and the common level of the thresholds, and psi = (t, rho)
+all other parameters (distances of thresholds, nominal and log-scale effects) and rho =
+log lambda,
+
+  V(psi) = l(b^) - b^'S b^ / 2 + log|S|+ / 2 - log|A| / 2 + M log(2 pi) / 2,
+
+the Laplace approximation of the likelihood with b integrated out [Wood, Pya and Saefken
+2016, JASA 111, 1548-1563]. b^ maximises l - b'S b / 2, S = sum_j lambda_j S_j, A =
+X'WX + S is the information there, and M the number of coefficients without a penalty.
+
+The gradient is exact. With s_i = x_i'A^-1 x_i, W_H and W_k the derivatives of the
+curvature W_i by the score H and threshold k, C_k the second derivatives by H and k, and
+q = A^-1 X'(s W_H), t = X q:
+
+  by t_k    sum_i (score_k - s W_k / 2 + t C_k / 2)
+  by rho_j  rank_j / 2 - lambda_j (b'S_j b + tr(A^-1 S_j) - q'S_j b) / 2
+
+Steps are Newton's, with the Hessian that neglects how W changes and a correction
+learnt from the gradients on the way (of rank one each time; structured as in Dennis,
+Gay and Welsch 1981, ACM Transactions on Mathematical Software 7, 348-368).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from .._typing import BoolArray, FloatArray, IntArray
+from ..exceptions import DataError, OptionError
+from ..formula.sample import Sample
+from ..newton import (
+    Blocks,
+    Ended,
+    Evaluation,
+    Objective,
+    Optimum,
+    maximise,
+)
+from .curve_test import curve_test
+from .estimate import Estimate, Estimation
+from .flexible import FLEXIBLE
+from .identification import identified
+from .penalty import Penalty
+from .predictor import Jacobian, ModelRows
+from .problem import Problem
+from .start import Start
+
+if TYPE_CHECKING:
+    from .regression import OrdinalRegression
+
+#: Distances of thresholds are searched for one by one.
+_MOST_LEVELS = 50
+#: Squared length of the Newton step, in standard errors, at which b counts as b^, and
+#: most steps to it.
+_MODE = 1e-14
+_MOST_STEPS = 50
+#: Length of the Newton step of psi that may be left, in standard errors, and that at
+#: which the search ends. In between it ends where steps no longer halve: the rest is
+#: rounding.
+TOLERANCE = 1e-5
+_ENOUGH = 1e-8
+_HALF = 0.5
+#: Largest change of log lambda in one step; most halvings of a step.
+_CAP = 4.0
+_TRIES = 30
+#: The curvature is corrected after steps of at most _LOCAL, by numbers of at least this
+#: share of what they are sums of.
+_LOCAL = 1.0
+_DIGITS = 1e-8
+#: Share of V that is rounding.
+_ROUNDED = 1e-10
+#: A smooth with this many degrees of freedom beyond its straight line or fewer takes
+#: steps of _CAP towards it, where V is flat.
+_ALMOST_STRAIGHT = 0.05
+_RISING = 0.5
+#: A smooth with this many or fewer is a straight line once V can gain no more than
+#: this by a larger lambda: V has its supremum at infinity, and rounding hides the rest.
+_STRAIGHT = 1e-4
+_LEAST_GAIN = 1e-5
+#: An effect per deviation with a larger standard error grows without bound.
+_LARGEST_ERROR = 50.0
+#: Share of the diagonal by which an indefinite information is raised at least.
+_LEAST_DAMPING = 1e-3
+#: Eigenvalues of the Hessian below this share of the largest count as that share.
+_FLAT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class WigglinessPenalty(Penalty):
+    """Half of b'S b, b the location effects on the solver's columns.
+
+    Attributes
+    ----------
+    matrix : (p, p)
+    """
+
+    matrix: FloatArray
+
+    determines = True
+
+    @property
+    def text(self) -> str:
+        return "smooth terms"
+
+    def on(self, problem: Problem) -> Objective:
+        location = problem.solver_layout.of_location
+
+        def penalised(
+            x: FloatArray, information: Blocks | None = None, /
+        ) -> Evaluation | None:
+            at = problem.evaluate(x)
+            return None if at is None else self.added(at, x, location)
+
+        return penalised
+
+    def added(self, at: Evaluation, x: FloatArray, location: slice) -> Evaluation:
+        """The evaluation with the penalty, at x (P,)."""
+        pull = self.matrix @ x[location]
+        score = at.score.copy()
+        score[location] -= pull
+        rest = at.information.rest.copy()
+        rest[: pull.size, : pull.size] += self.matrix
+        blocks = replace(at.information, rest=rest)
+        return Evaluation(at.loglik - 0.5 * float(x[location] @ pull), score, blocks)
+
+
+class Block(NamedTuple):
+    """One smooth on the solver's columns.
+
+    Attributes
+    ----------
+    columns : (m,)
+        Among the location columns that are kept.
+    penalty : (m, m)
+    rank : int
+    weight : float or None
+        lambda, where it is given.
+    """
+
+    columns: IntArray
+    penalty: FloatArray
+    rank: int
+    weight: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Smoothness:
+    """The smooths of a fit.
+
+    Attributes
+    ----------
+    lambdas : (J,)
+        Smoothing parameters, on the scale of `SmoothBlock.penalty`.
+    criterion : float
+        Minus the restricted log-likelihood (REML).
+    gradient : (J,)
+        Of V, by log lambda; 0 where the smooth is a straight line, lambda infinite.
+    edf, reference_df : (J,)
+        Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX.
+    total_edf : float
+        Of the model, thresholds included.
+    statistic, p_value : (J,)
+        Tests of curves that are 0 throughout.
+    """
+
+    lambdas: FloatArray
+    criterion: float
+    gradient: FloatArray
+    edf: FloatArray
+    reference_df: FloatArray
+    total_edf: float
+    statistic: FloatArray
+    p_value: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """V and its derivatives at one psi.
+
+    Attributes
+    ----------
+    x : (P,)
+        In the solver's coordinates, b^ included.
+    rho : (J,)
+    at : Evaluation
+        Of the log-likelihood with the penalty.
+    information : (q + 1, q + 1)
+        A; its first row is the level of the thresholds.
+    inverse : (q + 1, q + 1)
+    value : float
+        V.
+    gradient, curvature : (o + J,), (o + J, o + J)
+        Of V, and about minus its Hessian.
+    moves : (q + 1, o + J)
+        Derivatives of b^ by psi.
+    """
+
+    x: FloatArray
+    rho: FloatArray
+    at: Evaluation
+    information: FloatArray
+    inverse: FloatArray
+    value: float
+    gradient: FloatArray
+    curvature: FloatArray
+    moves: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedLikelihood:
+    """V of a problem with smooths.
+
+    Attributes
+    ----------
+    problem : Problem
+    blocks : tuple of Block
+    constant : float
+        Part of V that depends on neither psi nor b.
+    """
+
+    problem: Problem
+    blocks: tuple[Block, ...]
+    constant: float
+
+    @classmethod
+    def of(cls, problem: Problem, sample: Sample) -> RestrictedLikelihood:
+        """Of the rows of a sample."""
+        kept = problem.location.kept
+        places = np.cumsum(kept) - 1
+        deviation = problem.rows.location.deviation
+        blocks = []
+        constant = -float(np.log(deviation).sum())
+        for smooth in sample.smooths or ():
+            columns = places[smooth.columns]
+            units = 1.0 / deviation[columns]
+            penalty = smooth.penalty * np.outer(units, units)
+            blocks.append(Block(columns, penalty, smooth.rank, smooth.weight))
+            constant += 0.5 * smooth.log_det
+        free = 1 + kept.sum() - sum(block.rank for block in blocks)
+        constant += 0.5 * float(free) * math.log(2.0 * math.pi)
+        return cls(problem, tuple(blocks), constant)
+
+    @cached_property
+    def inner(self) -> FloatArray:
+        """(P, q + 1) derivatives of all parameters by b."""
+        layout = self.problem.solver_layout
+        inner = np.zeros((layout.size, 1 + layout.location))
+        inner[: layout.n_alpha : layout.columns, 0] = 1.0
+        inner[layout.of_location, 1:] = np.eye(layout.location)
+        return inner
+
+    @cached_property
+    def outer(self) -> IntArray:
+        """(o,) places of t: of all parameters but b, where the first threshold stands
+        for the common level.
+        """
+        layout = self.problem.solver_layout
+        others = np.ones(layout.size, dtype=bool)
+        others[0] = False
+        others[layout.of_location] = False
+        return np.flatnonzero(others)
+
+    def effects(self, x: FloatArray) -> FloatArray:
+        """(q,) location effects of x (P,)."""
+        return x[self.problem.solver_layout.of_location]
+
+    def penalty(self, rho: FloatArray) -> WigglinessPenalty:
+        """The penalty at log smoothing parameters (J,)."""
+        size = self.problem.rows.location.mean.size
+        matrix = np.zeros((size, size))
+        for block, weight in zip(self.blocks, np.exp(rho), strict=True):
+            matrix[np.ix_(block.columns, block.columns)] += weight * block.penalty
+        return WigglinessPenalty(matrix)
+
+    def starting_rho(self, x: FloatArray) -> FloatArray:
+        """(J,) at which penalties weigh about as much as the data."""
+        at = self.problem.evaluate(x)
+        assert at is not None
+        curvature = np.diag(at.information.rest)
+        ratios = [
+            block.weight
+            or curvature[block.columns].mean() / np.diag(block.penalty).mean()
+            for block in self.blocks
+        ]
+        return np.asarray(np.log(np.array(ratios)))
+
+    def at(self, x: FloatArray, rho: FloatArray) -> Point | None:
+        """V at the distances of the thresholds of x (P,), with b^ looked for from x;
+        None outside the domain.
+        """
+        penalty = self.penalty(rho)
+        found = self._mode(x, penalty)
+        if found is None:
+            return None
+        x, at, A = found
+        units = np.sqrt(np.diag(A))
+        log_det = float(np.linalg.slogdet(A / np.outer(units, units))[1])
+        log_det += 2.0 * float(np.log(units).sum())
+        inverse = _inverse(A)
+        if inverse is None:
+            return None
+        value = at.loglik + self.constant - 0.5 * log_det
+        value += 0.5 * sum(
+            block.rank * r for block, r in zip(self.blocks, rho, strict=True)
+        )
+        pulls = self._pulls(x, rho)
+        information = at.information.dense()
+        cross = self.inner.T @ information[:, self.outer]
+        sides = np.column_stack([cross, pulls])
+        own = information[np.ix_(self.outer, self.outer)]
+        return Point(
+            x=x,
+            rho=rho,
+            at=at,
+            information=A,
+            inverse=inverse,
+            value=value,
+            gradient=self._gradient(x, rho, inverse, pulls),
+            curvature=self._curvature(x, rho, inverse, sides, own),
+            moves=-inverse @ sides,
+        )
+
+    def _mode(
+        self, x: FloatArray, penalty: WigglinessPenalty
+    ) -> tuple[FloatArray, Evaluation, FloatArray] | None:
+        """x with b^, the penalised log-likelihood there, and A; None outside the
+        domain.
+        """
+        location = self.problem.solver_layout.of_location
+        before = -math.inf
+        step = np.zeros_like(x)
+        at = None
+        for _ in range(_MOST_STEPS):
+            raw = self.problem.evaluate(x + step)
+            trial = None if raw is None else penalty.added(raw, x + step, location)
+            if trial is None or trial.loglik < before - _ROUNDED * (1.0 + abs(before)):
+                if not step.any():
+                    return None
+                step = 0.5 * step
+                continue
+            x = x + step
+            at = trial
+            before = at.loglik
+            A = self.inner.T @ at.information.dense() @ self.inner
+            inverse = _inverse(A)
+            if inverse is None:
+                return None
+            score = self.inner.T @ at.score
+            move = inverse @ score
+            if float(move @ score) <= _MODE:
+                return x, at, A
+            step = self.inner @ move
+        return None
+
+    def _pulls(self, x: FloatArray, rho: FloatArray) -> FloatArray:
+        """(q + 1, J) lambda_j S_j b^."""
+        beta = self.effects(x)
+        pulls = np.zeros((beta.size + 1, len(self.blocks)))
+        weights = np.exp(rho)
+        for j, block in enumerate(self.blocks):
+            pulls[1 + block.columns, j] = weights[j] * (
+                block.penalty @ beta[block.columns]
+            )
+        return pulls
+
+    @cached_property
+    def _rows(self) -> tuple[ModelRows, FloatArray]:
+        """The scaled columns, and (n, q + 1) derivatives of the score by b."""
+        rows = self.problem.rows.model_rows(slice(None))
+        return rows, np.column_stack([-np.ones(len(rows.x)), rows.x])
+
+    def _gradient(
+        self, x: FloatArray, rho: FloatArray, inverse: FloatArray, pulls: FloatArray
+    ) -> FloatArray:
+        problem = self.problem
+        sample = problem.sample
+        rows, columns = self._rows
+        predictor = problem.rows.predictor(rows, x)
+        terms = problem.family.terms(predictor, sample.y)
+        assert terms is not None
+        slopes = problem.family.curvature_slopes(predictor, sample.y)
+        weights = sample.case_weights
+        H = len(terms.places)
+        half = 0.5 * weights * np.einsum("ij,ij->i", columns @ inverse, columns)
+        q = inverse @ (columns.T @ (half * slopes[H]))
+        t = weights * (columns @ q)
+        by_predictor = weights * terms.score - half * slopes + t * terms.second()[H]
+        layout = problem.solver_layout
+        jacobian = Jacobian(rows, terms.places, layout.by_columns)
+        by_parameter = np.empty(layout.size)
+        by_parameter[layout.order_by_columns] = jacobian.total(by_predictor)
+        beta = self.effects(x)
+        by_rho = np.empty(len(self.blocks))
+        for j, block in enumerate(self.blocks):
+            places = 1 + block.columns
+            trace = self._trace(inverse, block) * math.exp(rho[j])
+            pull = pulls[places, j]
+            if block.weight is not None:
+                by_rho[j] = 0.0
+                continue
+            by_rho[j] = 0.5 * (block.rank - trace - beta[block.columns] @ pull) + float(
+                q[places] @ pull
+            )
+        return np.concatenate([by_parameter[self.outer], by_rho])
+
+    def _trace(self, inverse: FloatArray, block: Block) -> float:
+        """tr(A^-1 S_j)."""
+        places = 1 + block.columns
+        return float((inverse[np.ix_(places, places)] * block.penalty).sum())
+
+    def _curvature(
+        self,
+        x: FloatArray,
+        rho: FloatArray,
+        inverse: FloatArray,
+        sides: FloatArray,
+        own: FloatArray,
+    ) -> FloatArray:
+        """(o + J, o + J) minus the Hessian, as if W did not change.
+
+        `sides` (q + 1, o + J) are minus the derivatives of the score of b by psi,
+        `own` (o, o) is the information of t.
+        """
+        beta = self.effects(x)
+        weights = np.exp(rho)
+        size = self.outer.size
+        pulls = sides[:, size:]
+        out = -sides.T @ inverse @ sides
+        out[:size, :size] += own
+        scaled = [
+            weight * inverse[:, 1 + block.columns] @ block.penalty
+            for weight, block in zip(weights, self.blocks, strict=True)
+        ]
+        for j, block in enumerate(self.blocks):
+            own = beta[block.columns] @ pulls[1 + block.columns, j]
+            trace = self._trace(inverse, block) * weights[j]
+            out[size + j, size + j] += 0.5 * (own + trace)
+            for k, other in enumerate(self.blocks[: j + 1]):
+                both = float(
+                    (
+                        scaled[j][1 + other.columns] * scaled[k][1 + block.columns].T
+                    ).sum()
+                )
+                out[size + j, size + k] -= 0.5 * both
+                if k < j:
+                    out[size + k, size + j] -= 0.5 * both
+        for j, block in enumerate(self.blocks):
+            if block.weight is not None:
+                out[size + j] = 0.0
+                out[:, size + j] = 0.0
+                out[size + j, size + j] = 1.0
+        return out
+
+    def moved(self, point: Point, step: FloatArray) -> Point | None:
+        """V after a step of psi, b^ predicted along it."""
+        size = self.outer.size
+        x = point.x + self.inner @ (point.moves @ step)
+        x[self.outer] += step[:size]
+        return self.at(x, point.rho + step[size:])
+
+    def bends(self, point: Point) -> FloatArray:
+        """(J,) effective degrees of freedom beyond those of the straight line."""
+        lines = [block.columns.size - block.rank for block in self.blocks]
+        return np.asarray(self.edf(point)[0] - np.array(lines))
+
+    def straight(self, point: Point) -> BoolArray:
+        """(J,) smooths that are straight lines but for rounding."""
+        gain = np.abs(point.gradient[self.outer.size :])
+        return (self.bends(point) <= _STRAIGHT) & (gain <= _LEAST_GAIN)
+
+    def free(self, point: Point) -> BoolArray:
+        """(o + J,) what is searched for: not lambda of straight lines."""
+        t = np.ones(self.outer.size, dtype=bool)
+        return np.concatenate([t, ~self.straight(point)])
+
+    def edf(self, point: Point) -> tuple[FloatArray, FloatArray, float]:
+        """(J,) and (J,) traces of the blocks of F and of 2 F - F F, and the trace of
+        F.
+        """
+        penalty = np.zeros_like(point.information)
+        penalty[1:, 1:] = self.penalty(point.rho).matrix
+        F = np.eye(len(penalty)) - point.inverse @ penalty
+        diagonal = np.diag(F)
+        twice = 2.0 * diagonal - np.einsum("ij,ji->i", F, F)
+        places = [1 + block.columns for block in self.blocks]
+        return (
+            np.array([diagonal[place].sum() for place in places]),
+            np.array([twice[place].sum() for place in places]),
+            float(diagonal.sum()),
+        )
+
+    def tests(
+        self, point: Point, reference_df: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        """(J,) statistics and p-values."""
+        likelihood = point.information.copy()
+        likelihood[1:, 1:] -= self.penalty(point.rho).matrix
+        beta = self.effects(point.x)
+        results = []
+        for block, df in zip(self.blocks, reference_df, strict=True):
+            places = np.ix_(1 + block.columns, 1 + block.columns)
+            results.append(
+                curve_test(
+                    beta[block.columns],
+                    likelihood[places],
+                    point.inverse[places],
+                    float(np.clip(df, 1.0, block.columns.size)),
+                )
+            )
+        statistics, p_values = np.array(results).T
+        return statistics, p_values
+
+
+def _inverse(A: FloatArray) -> FloatArray | None:
+    """A^-1; None where A is not positive definite."""
+    units = np.sqrt(np.abs(np.diag(A)))
+    try:
+        factor = cho_factor(A / np.outer(units, units), lower=True)
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+    scaled = cho_solve(factor, np.eye(len(A)))
+    inverse: FloatArray = scaled / np.outer(units, units)
+    return inverse
+
+
+def _step(
+    gradient: FloatArray, full_curvature: FloatArray, free: BoolArray
+) -> FloatArray:
+    """The step of the free part of psi: curvature^-1 gradient."""
+    step = np.zeros(free.size)
+    if not free.any():
+        return step
+    curvature = full_curvature[np.ix_(free, free)]
+    units = np.sqrt(np.maximum(np.abs(np.diag(curvature)), 1e-300))
+    values, vectors = np.linalg.eigh(curvature / np.outer(units, units))
+    values = np.maximum(np.abs(values), _FLAT * np.abs(values).max())
+    B = (vectors / values) @ vectors.T / np.outer(units, units)
+    step[free] = B @ gradient[free]
+    return step
+
+
+def search(
+    restricted: RestrictedLikelihood, point: Point, max_iter: int
+) -> tuple[Point, list[float], Ended]:
+    """The maximum of V from a point, the values on the way, and how it ended."""
+    size = restricted.outer.size
+    values = [point.value]
+    ended = Ended.MOST_ITERATIONS
+    correction = np.zeros_like(point.curvature)
+    before = math.inf
+    for _ in range(max_iter):
+        free = restricted.free(point)
+        step = _step(point.gradient, point.curvature + correction, free)
+        left = math.sqrt(float(point.gradient @ step))
+        if left <= _ENOUGH:
+            ended = Ended.CONVERGED
+            break
+        if _HALF * before <= left <= TOLERANCE:
+            ended = Ended.ROUNDING
+            break
+        before = left
+        step[size:] = np.clip(step[size:], -_CAP, _CAP)
+        rising = (restricted.bends(point) < _ALMOST_STRAIGHT) & (step[size:] > _RISING)
+        step[size:][rising] = _CAP
+        moved, step = _uphill(restricted, point, step)
+        if moved is None:
+            ended = Ended.ROUNDING if left <= TOLERANCE else Ended.NO_PROGRESS
+            break
+        fall = point.gradient - moved.gradient
+        correction += _learnt(step, fall - (moved.curvature + correction) @ step)
+        point = moved
+        values.append(point.value)
+    return point, values, ended
+
+
+def _learnt(step: FloatArray, unexplained: FloatArray) -> FloatArray:
+    """What to add to the curvature so that it explains the fall of the gradient along a
+    step; nothing after long steps, or where the sum has no digits.
+    """
+    along = float(unexplained @ step)
+    sizes = np.linalg.norm(unexplained) * np.linalg.norm(step)
+    if np.abs(step).max() > _LOCAL or abs(along) <= _DIGITS * sizes:
+        return np.zeros((step.size, step.size))
+    return np.outer(unexplained, unexplained) / along
+
+
+def _uphill(
+    restricted: RestrictedLikelihood, point: Point, step: FloatArray
+) -> tuple[Point | None, FloatArray]:
+    """The longest of the steps 1, 1/2, 1/4, ... that does not lower V, and V there;
+    None if there is none.
+    """
+    least = point.value - _ROUNDED * (1.0 + abs(point.value))
+    for _ in range(_TRIES):
+        trial = restricted.moved(point, step)
+        if trial is not None and trial.value >= least:
+            return trial, step
+        step = 0.5 * step
+    return None, step
+
+
+def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
+    """OptionError or DataError for what smooth terms do not combine with."""
+    rows = sample.rows
+    plain = "write ns(x, df=4) in place of s(x)"
+    refused = {
+        "random terms": (rows.random is not None, plain),
+        "cluster=": (sample.cluster is not None, plain),
+        "answers known in part": (sample.highest is not None, plain),
+        "penalty=ElasticNet(...)": (method.elastic_net is not None, plain),
+        "penalty=": (method.penalty is not None, f"leave it out, or {plain}"),
+        "start=": (method.start is not None, "leave it out"),
+        "a threshold structure": (
+            not isinstance(method.threshold, str) or method.threshold != "flexible",
+            "use threshold='flexible'",
+        ),
+        "a parameter of link= that is estimated": (
+            isinstance(method.link, str) and method.link in FLEXIBLE,
+            "give its value, as in ('aranda-ordaz', 0.5), or another link",
+        ),
+    }
+    for what, (holds, instead) in refused.items():
+        if holds:
+            raise OptionError(f"Smooth terms s() must go without {what}: {instead}.")
+    if sample.n_levels > _MOST_LEVELS:
+        raise DataError(
+            f"A response beside smooth terms must have at most {_MOST_LEVELS} levels;"
+            f" this one has {sample.n_levels}. Join levels, or {plain}."
+        )
+
+
+def smooth_estimate(
+    estimation: Estimation, problem: Problem, sample: Sample
+) -> tuple[Estimate, Smoothness]:
+    """The estimates of a model with smooth terms.
+
+    Raises
+    ------
+    DataError
+        Effects without a penalty have no finite estimates.
+    """
+    problem = identified(problem)
+    restricted = RestrictedLikelihood.of(problem, sample)
+    x = problem.start()
+    rho = restricted.starting_rho(x)
+    start = maximise(
+        restricted.penalty(rho).on(problem),
+        x,
+        tol=estimation.tol,
+        max_iter=estimation.max_iter,
+        total_weight=float(problem.counts.sum()),
+    )
+    point = None
+    inverse = _inverse(start.information.dense())
+    determined = inverse is not None and inverse.diagonal().max() < _LARGEST_ERROR**2
+    if determined and not start.stopped:
+        point = restricted.at(start.x, rho)
+    if point is None:
+        raise DataError(
+            "The effects must have finite estimates; they grow without bound. Rows of a"
+            " factor or along a straight line are probably all at the lowest or"
+            " highest level: leave out the term, or merge levels."
+        )
+    point, values, ended = search(restricted, point, estimation.max_iter)
+    edf, reference, total = restricted.edf(point)
+    if (edf < 0.0).any():
+        raise DataError(
+            f"The smoothness must have a maximum of the restricted likelihood; it has"
+            f" none with link={problem.family.link.name!r}, whose likelihood is not"
+            " concave, and these rows. Use another link, or give the smoothing"
+            " parameter, s(x, sp=...)."
+        )
+    statistic, p_value = restricted.tests(point, reference)
+    size = restricted.outer.size
+    smoothness = Smoothness(
+        lambdas=np.exp(point.rho),
+        criterion=-point.value,
+        gradient=np.where(restricted.straight(point), 0.0, point.gradient[size:]),
+        edf=edf,
+        reference_df=reference,
+        total_edf=total + size,
+        statistic=statistic,
+        p_value=p_value,
+    )
+    penalty = restricted.penalty(point.rho)
+    optimum = _optimum(restricted, point, values, ended)
+    estimation = replace(estimation, penalty=penalty)
+    return Estimate(estimation, problem, optimum, Start(start.x, None)), smoothness
+
+
+def _optimum(
+    restricted: RestrictedLikelihood, point: Point, values: list[float], ended: Ended
+) -> Optimum:
+    """The maximum of V as one over thresholds and effects; its information is that of
+    the penalised likelihood.
+    """
+    size = restricted.outer.size
+    step = _step(point.gradient, point.curvature, restricted.free(point))
+    move = restricted.inner @ (point.moves @ step)
+    move[restricted.outer] += step[:size]
+    # scores count in standard errors: those along a large penalty are rounding
+    left = restricted.inner.T @ point.at.score
+    squared = float(left @ point.inverse @ left) + float(point.gradient @ step)
+    score = np.full(point.x.size, math.sqrt(max(squared, 0.0)))
+    at = replace(point.at, score=score)
+    information = at.information
+    damping = 0.0
+    factor = information.factor()
+    while factor is None:  # of links without a concave likelihood
+        damping = max(10.0 * damping, _LEAST_DAMPING)
+        information = at.information.damped(damping)
+        factor = information.factor()
+    if damping > 0.0:
+        ended = Ended.NO_PROGRESS
+    return Optimum(
+        x=point.x,
+        at=at,
+        information=information,
+        factor=factor,
+        damping=damping,
+        step=move,
+        logliks=np.array(values),
+        decrements=np.zeros(len(values)),
+        unit=1.0,
+        tolerance=TOLERANCE,
+        ended=ended,
+    )

@@ -1,0 +1,77 @@
+"""The curves of smooth terms."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from .._typing import FloatArray
+from ..formula.smooths import SmoothBlock, SmoothTerm
+from . import style
+from .style import Sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HEIGHT = 2.9
+_WIDTH = 3.3
+#: Most rows in a rug; of more, evenly spaced quantiles are drawn.
+_RUG = 500
+
+
+def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
+    """A panel for each smooth: the curve, its band, and the values of the rows."""
+    names = list(dict.fromkeys(data["smooth"]))
+    columns = style.columns_for(len(names))
+    width = max(_WIDTH * columns, 4.2)
+    panels = sheet.panels(len(names), columns, height=_HEIGHT, width=width)
+    blocks = results.design.sample.smooths
+    smooths = results.design.smooths
+    edf = results.fit.smooths.edf
+    low = float(data["lower"].min())
+    high = float(data["upper"].max())
+    for k, (panel, smooth, block) in enumerate(
+        zip(panels, smooths, blocks, strict=True)
+    ):
+        curve = data[data["smooth"] == smooth.label]
+        panel.fill_between(
+            curve["x"],
+            curve["lower"],
+            curve["upper"],
+            color=style.RIGHT,
+            alpha=0.2,
+            linewidth=0.0,
+        )
+        panel.plot(curve["x"], curve["estimate"], color=style.RIGHT)
+        panel.axhline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
+        panel.set_ylim(low - 0.08 * (high - low), high + 0.04 * (high - low))
+        _rug(panel, _values_at_rows(results, smooth, block))
+        y = "effect on the latent score" if k % columns == 0 else ""
+        title = f"{sheet.name(smooth.label)}, edf {edf[k]:.2f}"
+        style.named(panel, sheet.name(smooth.variable), y, title)
+    return panels
+
+
+def _rug(ax: Axes, values: Any) -> None:
+    """Short lines at the values of the rows."""
+    if values is None:
+        return
+    if values.size > _RUG:
+        values = np.quantile(values, np.linspace(0.0, 1.0, _RUG))
+    bottom = ax.get_xaxis_transform()
+    ax.vlines(values, 0.0, 0.03, transform=bottom, colors=[style.MUTED], linewidth=0.4)
+
+
+def _values_at_rows(
+    r: Any, smooth: SmoothTerm, block: SmoothBlock
+) -> FloatArray | None:
+    """(n,) values of the variable of a smooth in the rows that it holds for; None where
+    they are not at hand.
+    """
+    if r.design.data is None or not smooth.variable.isidentifier():
+        return None
+    values = np.asarray(r.design.column(smooth.variable, "a smooth").value)
+    inside = r.design.sample.X[:, block.columns].any(axis=1)
+    return np.asarray(values[inside], dtype=np.float64)

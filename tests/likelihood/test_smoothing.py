@@ -1,0 +1,186 @@
+"""Smooth terms against R's mgcv, differences, and fits without a penalty."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ordstat
+from ordstat import ElasticNet, ordfit
+from ordstat.exceptions import DataError, FormulaError, OptionError, UnavailableError
+from ordstat.formula.design import build
+from ordstat.likelihood.smoothing import RestrictedLikelihood
+from ordstat.registry import resolve
+
+REFERENCE = Path(__file__).parents[1] / "golden" / "reference"
+DATA = pd.read_csv(REFERENCE / "data" / "smooth400.csv")
+FORMULAS = {
+    "ps": "y ~ z + s(x0, k=12) + s(x2, k=12)",
+    "cr": "y ~ z + s(x0, bs='cr', k=8) + s(x1, bs='cr', k=8)",
+    "by": "y ~ z + s(x0, by=z, bs='cr', k=8)",
+    "fixed_sp": "y ~ z + s(x0, k=10, sp=1) + s(x1, k=10, sp=20)",
+}
+
+
+@pytest.mark.parametrize("case", FORMULAS)
+def test_mgcv(case):
+    path = REFERENCE / "cases" / f"smooth400_ocat_{case}.json"
+    reference = json.loads(path.read_text())
+    fit = ordfit(FORMULAS[case], DATA)
+    found = fit.fit.smooths
+    assert found.criterion == pytest.approx(reference["criterion"], abs=1e-6)
+    np.testing.assert_allclose(found.edf, [*reference["edf"].values()], atol=1e-5)
+    tests = reference["smooth_tests"]["columns"]
+    np.testing.assert_allclose(found.reference_df, tests["Ref.df"], atol=1e-5)
+    np.testing.assert_allclose(found.p_value, tests["p-value"], atol=2e-5)
+    thresholds = reference["thresholds_without_intercept"]
+    np.testing.assert_allclose(fit.thresholds, thresholds, atol=1e-6)
+    new = pd.DataFrame(reference["newdata"]["columns"])
+    p = fit.predict(new, type="prob").to_numpy()
+    np.testing.assert_allclose(p, reference["prob"]["values"], atol=1e-6)
+    # mgcv's errors of coefficients hold the distances of the thresholds fixed
+    V = np.linalg.inv(fit.vcov().to_numpy())
+    common = np.zeros((len(V), len(V) - 2))
+    common[:3, 0] = 1.0
+    common[3:, 1:] = np.eye(len(V) - 3)
+    given = np.linalg.inv(common.T @ V @ common)
+    expected = reference["parametric_se"]
+    errors = np.sqrt(np.diag(given)[:2])
+    np.testing.assert_allclose(errors, [*expected.values()], rtol=1e-5)
+
+
+def differences(design, method):
+    """The gradient of the criterion, and its differences."""
+    problem = method.problem(design.sample)
+    restricted = RestrictedLikelihood.of(problem, design.sample)
+    x = problem.start()
+    point = restricted.at(x, restricted.starting_rho(x))
+    found = []
+    for j in range(point.gradient.size):
+        step = np.zeros(point.gradient.size)
+        step[j] = 1e-4
+        ahead = restricted.moved(point, step).value
+        behind = restricted.moved(point, -step).value
+        found.append((ahead - behind) / 2e-4)
+    return point.gradient, found
+
+
+@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
+def test_the_gradient_is_that_of_differences(link):
+    design = build("y ~ z + s(x0, k=6) + s(x1, by=z, bs='cr', k=5)", DATA)
+    gradient, expected = differences(design, resolve("clm", {"link": link}))
+    np.testing.assert_allclose(gradient, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["clm", "acat", "cratio", "sratio"])
+@pytest.mark.parametrize("sides", [{"nominal": "~ z"}, {"scale": "~ z"}])
+def test_the_gradient_beside_nominal_and_scale_effects(method, sides):
+    design = build("y ~ s(x0, k=5) + s(x1, bs='cr', k=5)", DATA, **sides)
+    gradient, expected = differences(design, resolve(method))
+    np.testing.assert_allclose(gradient, expected, atol=2e-5)
+
+
+def test_a_large_penalty_leaves_a_straight_line():
+    smooth = ordfit("y ~ z + s(x1, sp=1e7)", DATA)
+    line = ordfit("y ~ z + x1", DATA)
+    assert smooth.smooths()["edf"].iloc[0] == pytest.approx(1.0, abs=1e-3)
+    assert smooth.coef["z[T.v]"] == pytest.approx(line.coef["z[T.v]"], abs=0.01)
+    expected = line.predict(DATA, type="prob")
+    np.testing.assert_allclose(smooth.predict(DATA, type="prob"), expected, atol=2e-3)
+
+
+def test_a_weight_is_that_many_rows():
+    weights = np.random.default_rng(0).integers(1, 3, len(DATA))
+    weighted = ordfit("y ~ s(x0)", DATA, weights=weights)
+    repeated = ordfit("y ~ s(x0)", DATA.loc[DATA.index.repeat(weights)])
+    np.testing.assert_allclose(weighted.params, repeated.params, atol=1e-8)
+
+
+def test_a_saved_fit_predicts_the_same(tmp_path):
+    fit = ordfit("y ~ s(x0, k=6)", DATA)
+    fit.save(tmp_path / "fit")
+    again = ordstat.load(tmp_path / "fit")
+    pd.testing.assert_frame_equal(
+        again.predict(DATA, type="prob"), fit.predict(DATA, type="prob")
+    )
+
+
+def test_questions_that_need_the_maximum_of_the_likelihood_are_refused():
+    fit = ordfit("y ~ z + s(x0, k=6)", DATA)
+    for ask in (fit.anova, fit.drop1, fit.step, fit.profile, fit.nominal_test):
+        with pytest.raises(UnavailableError, match="smooth"):
+            ask()
+    for ask in (fit.score_test, fit.brant, fit.gof, fit.vif, fit.joint_tests):
+        with pytest.raises(UnavailableError, match="smooth"):
+            ask()
+    for ask in (fit.influence, fit.margins):
+        with pytest.raises(UnavailableError, match="smooth"):
+            ask()
+    with pytest.raises(UnavailableError, match="smooth"):
+        fit.confint(type="profile")
+    with pytest.raises(UnavailableError, match="smooth"):
+        fit.anova(ordfit("y ~ z", DATA))
+    with pytest.raises(OptionError, match="vcov"):
+        fit.with_vcov("HC1")
+    with pytest.raises(OptionError, match="smooth"):
+        fit.test("s(x0, k=6)[1] = 0")
+    assert fit.test("z[T.v] = 0")["p_value"].notna().all()
+    assert np.isnan(fit.p_values["s(x0, k=6)[1]"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"penalty": 1.0},
+        {"penalty": ElasticNet()},
+        {"start": [0.0]},
+        {"cluster": "id"},
+        {"vcov": "HC1"},
+        {"threshold": "symmetric"},
+        {"method": "ordboost"},
+        {"link": "log-gamma"},
+    ],
+)
+def test_what_smooths_do_not_go_with_is_refused(options):
+    with pytest.raises(OptionError, match="mooth"):
+        ordfit("y ~ s(x0)", DATA, **options)
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("y ~ x0 + s(x0)", "straight line"),
+        ("y ~ s(x0, by=x1)", "numeric"),
+        ("y ~ s(x0):s(x1)", "product of smooths"),
+        ("y ~ I(s(x0) ^ 2)", "term of its own"),
+        ("y ~ s(x0, k=3)", "k must be"),
+    ],
+)
+def test_formulas_that_make_no_smooth_are_refused(formula, words):
+    with pytest.raises(FormulaError, match=words):
+        ordfit(formula, DATA)
+
+
+def test_effects_by_level_are_no_smooths():
+    for options in ({"method": "multinomial"}, {"nominal": "~ s(x0)"}):
+        with pytest.raises(FormulaError, match="all levels share"):
+            ordfit("y ~ s(x0)", DATA, **options)
+
+
+def test_a_line_by_threshold_beside_a_smooth_is_refused():
+    with pytest.raises(FormulaError, match="straight line"):
+        ordfit("y ~ s(x0)", DATA, nominal="~ x0")
+
+
+def test_separated_rows_have_no_smooth_fit():
+    data = DATA.assign(top=np.where(DATA["y"] == 4, "yes", "no"))
+    with pytest.raises(DataError, match="finite"):
+        ordfit("y ~ top + s(x0)", data)
+
+
+def test_the_frame_of_the_picture_holds_every_curve():
+    frame = ordfit("y ~ z + s(x0, by=z)", DATA).plot.smooths(draw=False)
+    assert frame["smooth"].unique().tolist() == ["s(x0):z[u]", "s(x0):z[v]"]
+    assert (frame["lower"] < frame["upper"]).all()
