@@ -9,7 +9,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from reference_cases import load_case, load_data
-from seams import LINKS, CostMatrix, Cumulative, LikelihoodResults, build
+from seams import (
+    LINKS,
+    CostMatrix,
+    Cumulative,
+    LikelihoodFit,
+    LikelihoodResults,
+    LikelihoodRule,
+    build,
+)
 from stand_ins import (
     REACHED,
     TRACE,
@@ -20,8 +28,6 @@ from stand_ins import (
 )
 
 from ordstat.fit import MarginFit, ThresholdRule
-from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.rankers import MarginResults
 
 

@@ -11,12 +11,20 @@ from typing import Any
 import pytest
 from seams import METHODS
 
+from ordstat import OrdinalClassifier, RPSForest
+
 #: Options of methods whose usual ones take seconds.
 LIGHT: dict[str, dict[str, Any]] = {
-    **{name: {"members": ("logit", "rps-forest")} for name in ("blend", "auto")},
+    "blend": {"members": ("logit", RPSForest(trees=30))},
+    "ordboost": {"max_rounds": 100},
     "rps-forest": {"trees": 30},
     "multinomial": {"penalty": 0.1},  # few rows of a level
 }
+
+
+def classifier(name: str, **more: Any) -> OrdinalClassifier:
+    """The classifier of a method, with its light options where no others are given."""
+    return OrdinalClassifier(name, **(LIGHT.get(name, {}) | more))
 
 
 def one_of_each(

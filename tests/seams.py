@@ -1,5 +1,5 @@
 """The internals that tests of other modules know by name: arrays with ranks, links,
-costs, the registry.
+costs, folds, what a likelihood fit holds, the registry.
 
 Everything else is reached by public calls, or imported by the tests of its own module.
 """
@@ -7,21 +7,37 @@ Everything else is reached by public calls, or imported by the tests of its own 
 from ordstat.formula.design import build
 from ordstat.formula.sample import Rows, Sample
 from ordstat.judging.costs import CostMatrix
+from ordstat.judging.folds import held_out, held_weights, stratified_folds
+from ordstat.judging.geometry import BallGeometry
 from ordstat.likelihood.cumulative import Cumulative
+from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.flexible import FLEXIBLE
 from ordstat.likelihood.links import LINKS
+from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.results import LikelihoodResults
+from ordstat.likelihood.rule import LikelihoodRule
+from ordstat.reduction.encoding import extend
 from ordstat.registry import METHODS, resolve
+from ordstat.results import PREDICTION_TYPES
 
 __all__ = [
     "FLEXIBLE",
     "LINKS",
     "METHODS",
+    "PREDICTION_TYPES",
+    "BallGeometry",
     "CostMatrix",
     "Cumulative",
+    "LikelihoodFit",
     "LikelihoodResults",
+    "LikelihoodRule",
+    "Problem",
     "Rows",
     "Sample",
     "build",
+    "extend",
+    "held_out",
+    "held_weights",
     "resolve",
+    "stratified_folds",
 ]

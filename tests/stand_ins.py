@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from seams import CostMatrix
+from seams import BallGeometry, CostMatrix, LikelihoodFit
 
 from ordstat.fit import Certificate, Trace
-from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import MarginBounds
-from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.method import Supports
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")

@@ -3,6 +3,8 @@
 import ast
 import subprocess
 import sys
+from copy import deepcopy
+from functools import cache
 from graphlib import TopologicalSorter
 from importlib.util import resolve_name
 from pathlib import Path
@@ -105,6 +107,11 @@ def _module(path):
 MODULES = {_module(path): path for path in SOURCES}
 
 
+@cache
+def _tree(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 class _Running(ast.NodeTransformer):
     """Leaves out what type checkers alone read."""
 
@@ -117,8 +124,8 @@ class _Running(ast.NodeTransformer):
 def _imports(path, types=True):
     """Modules of the package that a file imports, in functions too, and for types."""
     package = ".".join(("ordstat", *path.parent.relative_to(PACKAGE).parts))
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree if types else _Running().visit(tree)):
+    tree = _tree(path) if types else _Running().visit(deepcopy(_tree(path)))
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             stem = (
                 resolve_name("." * node.level + (node.module or ""), package)
@@ -216,11 +223,7 @@ FORBIDDEN = {
 
 
 def test_nothing_forbidden_in_library_code():
-    nodes = (
-        (path, node)
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    )
+    nodes = ((path, node) for path in SOURCES for node in ast.walk(_tree(path)))
     assert not [
         f"{path}:{node.lineno} {name}"
         for path, node in nodes

@@ -3,21 +3,7 @@
 import numpy as np
 import pytest
 
-from ordstat import OrdinalClassifier, datasets, ordfit
-from ordstat.checks import (
-    did_you_mean,
-    flag,
-    fraction,
-    function_given,
-    generator,
-    jobs,
-    label_texts,
-    number,
-    one_of,
-    path_given,
-    text_given,
-    whole,
-)
+from ordstat import OrdinalClassifier, checks, datasets, ordfit
 from ordstat.exceptions import OptionError
 
 
@@ -25,76 +11,85 @@ from ordstat.exceptions import OptionError
     ("check", "message"),
     [
         (
-            lambda: number("C", 0, above=0, of="REDSVM"),
+            lambda: checks.number("C", 0, above=0, of="REDSVM"),
             "C of REDSVM must be a positive, finite number; got 0.",
         ),
         (
-            lambda: number("C", np.inf, above=0),
+            lambda: checks.number("C", np.inf, above=0),
             "C must be a positive, finite number; got inf.",
         ),
         (
-            lambda: number("C", "1", above=0, also=", or 'cv'"),
+            lambda: checks.number("C", "1", above=0, also=", or 'cv'"),
             "C must be a positive, finite number, or 'cv'; got '1'.",
         ),
         (
-            lambda: number("margin", -1, least=0),
+            lambda: checks.number("margin", -1, least=0),
             "margin must be a finite number, 0 or more; got -1.",
         ),
-        (lambda: number("lam", np.nan), "lam must be a finite number; got nan."),
+        (lambda: checks.number("lam", np.nan), "lam must be a finite number; got nan."),
         (
-            lambda: number("flip", 2, least=0, most=1),
+            lambda: checks.number("flip", 2, least=0, most=1),
             "flip must be a number from 0 to 1; got 2.",
         ),
         (
-            lambda: number("c", 0, above=0, most=0.5),
+            lambda: checks.number("c", 0, above=0, most=0.5),
             "c must be a number above 0 and at most 0.5; got 0.",
         ),
         (
-            lambda: fraction("level", 95),
+            lambda: checks.fraction("level", 95),
             "level must be a number strictly between 0 and 1; got 95.",
         ),
         (
-            lambda: fraction("level", True),
+            lambda: checks.fraction("level", True),
             "level must be a number strictly between 0 and 1; got True.",
         ),
-        (lambda: whole("n", 1.0, 1), "n must be a whole number, 1 or more; got 1.0."),
-        (lambda: whole("n", True, 0), "n must be a whole number, 0 or more; got True."),
-        (lambda: whole("n", 6, 1, 5), "n must be a whole number from 1 to 5; got 6."),
         (
-            lambda: jobs(0),
+            lambda: checks.whole("n", 1.0, 1),
+            "n must be a whole number, 1 or more; got 1.0.",
+        ),
+        (
+            lambda: checks.whole("n", True, 0),
+            "n must be a whole number, 0 or more; got True.",
+        ),
+        (
+            lambda: checks.whole("n", 6, 1, 5),
+            "n must be a whole number from 1 to 5; got 6.",
+        ),
+        (
+            lambda: checks.jobs(0),
             (
                 "n_jobs must be a whole number other than 0, 10000 at most (-1 for all"
                 " processors); got 0."
             ),
         ),
-        (lambda: text_given("title", 3), "title must be a text; got 3."),
+        (lambda: checks.text_given("title", 3), "title must be a text; got 3."),
         (
-            lambda: path_given("path", 3),
+            lambda: checks.path_given("path", 3),
             "path must be a text or a pathlib.Path; got 3.",
         ),
         (
-            lambda: function_given("statistic", 3),
+            lambda: checks.function_given("statistic", 3),
             "statistic must be a function; got 3.",
         ),
         (
-            lambda: label_texts(["a"]),
+            lambda: checks.label_texts(["a"]),
             "labels must be a mapping such as {'age': 'Age (years)'}; got ['a'].",
         ),
         (
-            lambda: generator(True),
+            lambda: checks.generator(True),
             "seed must be a whole number, 0 or more, or a numpy Generator; got True.",
         ),
         (
-            lambda: generator([]),
+            lambda: checks.generator([]),
             "seed must be a whole number, 0 or more, or a numpy Generator; got [].",
         ),
-        (lambda: flag("force", 1), "force must be True or False; got 1."),
+        (lambda: checks.flag("force", 1), "force must be True or False; got 1."),
         (
-            lambda: one_of("by", "x", ["split", None]),
+            lambda: checks.one_of("by", "x", ["split", None]),
             "by must be one of 'split', None; got 'x'.",
         ),
         (
-            lambda: one_of("by", [], ["split", None]),
+            lambda: checks.one_of("by", [], ["split", None]),
             "by must be one of 'split', None; got [].",
         ),
     ],
@@ -106,9 +101,9 @@ def test_messages(check, message):
 
 
 def test_what_passes_comes_back_as_a_plain_number():
-    assert type(number("C", np.float32(2), above=0)) is float
-    assert type(whole("n", np.int8(2), 1)) is int
-    assert type(flag("force", np.True_)) is bool
+    assert type(checks.number("C", np.float32(2), above=0)) is float
+    assert type(checks.whole("n", np.int8(2), 1)) is int
+    assert type(checks.flag("force", np.True_)) is bool
 
 
 WINE = datasets.load("wine")
@@ -144,5 +139,5 @@ def test_the_name_that_was_meant(ask, meant):
     "known", [["temp"], ["temp", "Temp ", "contact"], ["day", "temp", None]]
 )
 def test_a_refused_name_is_no_suggestion(known):
-    assert "'temp'" not in did_you_mean("temp", known)
-    assert did_you_mean("tmp", known).endswith("Did you mean 'temp'?")
+    assert "'temp'" not in checks.did_you_mean("temp", known)
+    assert checks.did_you_mean("tmp", known).endswith("Did you mean 'temp'?")

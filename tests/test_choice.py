@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ordstat import OptionError, choose_family, compare, datasets, ordfit
-from ordstat.choice import vuong
+from ordstat import OptionError, choice, choose_family, compare, datasets, ordfit
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -56,16 +55,18 @@ def test_vuong_by_hand_with_weights_as_rows() -> None:
     m = np.log(p / q)
     correction = len(one.params) - len(other.params)
     z = (m.sum() - correction) / (np.sqrt(m.size) * m.std())
-    assert vuong(one, other) == pytest.approx((z, 2 * stats.norm.sf(abs(z))), rel=1e-6)
-    assert vuong(other, one)[0] == pytest.approx(-z, rel=1e-6)
+    assert choice.vuong(one, other) == pytest.approx(
+        (z, 2 * stats.norm.sf(abs(z))), rel=1e-6
+    )
+    assert choice.vuong(other, one)[0] == pytest.approx(-z, rel=1e-6)
 
 
 def test_nested_and_equal_models_have_no_test() -> None:
     data = simulated(200, 1)
     acat = ordfit("y ~ x", data, "acat")
-    assert np.isnan(vuong(acat, ordfit("y ~ x", data, "multinomial"))).all()
+    assert np.isnan(choice.vuong(acat, ordfit("y ~ x", data, "multinomial"))).all()
     hazards = ordfit("y ~ x", data, "sratio", link="cloglog")
-    assert np.isnan(vuong(hazards, ordfit("y ~ x", data, "cloglog"))).all()
+    assert np.isnan(choice.vuong(hazards, ordfit("y ~ x", data, "cloglog"))).all()
 
 
 def test_what_is_refused() -> None:
@@ -84,6 +85,6 @@ def test_size_of_vuongs_test() -> None:
     for seed in range(250):
         data = simulated(1500, seed)
         one, other = (ordfit("y ~ x", data, link) for link in ("cloglog", "loglog"))
-        p_values.append(vuong(one, other)[1])
+        p_values.append(choice.vuong(one, other)[1])
     rejected = float(np.mean(np.array(p_values) < 0.05))
     assert 0.02 <= rejected <= 0.085

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from seams import held_out, held_weights, stratified_folds
 from sklearn.linear_model import LogisticRegression
 
 import ordstat
@@ -21,7 +22,7 @@ from ordstat import (
     ordfit,
 )
 from ordstat.judging.errors import MEASURES
-from ordstat.judging.folds import held_out
+from ordstat.prediction.calibrated import Dealt
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -377,20 +378,15 @@ def test_folds_inside_the_training_rows_keep_clusters_together(monkeypatch):
     """Those that choose rounds, penalties and weights of members, and those of
     calibrations: as the folds outside.
     """
-    from ordstat.judging import folds
-    from ordstat.prediction import calibrated
-    from ordstat.svm import options
-
     seen = {}
-    deal = folds.stratified_folds
 
     def watched(y, n_levels, number, rng, cluster=None):
-        fold = deal(y, n_levels, number, rng, cluster)
+        fold = stratified_folds(y, n_levels, number, rng, cluster)
         seen.setdefault(name, []).append((cluster, fold))
         return fold
 
-    for module in (folds, options, calibrated):
-        monkeypatch.setattr(module, "stratified_folds", watched)
+    for module in ("judging.folds", "svm.options", "prediction.calibrated"):
+        monkeypatch.setattr(f"ordstat.{module}.stratified_folds", watched)
     for name in INNER:
         compare(FORMULA, WINE, [INNER[name]], cv=2, cluster="judge")
     # the first deal is that of the comparison
@@ -406,8 +402,6 @@ def test_clusters_are_held_out_whole_and_every_level_stays():
     """A level of one cluster alone is never held out; without clusters there is no fold
     without it either.
     """
-    from ordstat.judging.folds import held_weights
-
     rng = np.random.default_rng(0)
     cluster = np.repeat(np.arange(6), 5)
     y = np.where(
@@ -429,8 +423,6 @@ def test_clusters_are_held_out_whole_and_every_level_stays():
 
 def test_a_calibration_deals_whole_clusters(monkeypatch):
     """Inside the training rows of every fold, as outside."""
-    from ordstat.prediction.calibrated import Dealt
-
     seen = []
     of = Dealt.of.__func__
 

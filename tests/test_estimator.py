@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import classifier, one_of_each
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array
 from seams import METHODS
@@ -207,10 +208,10 @@ def test_probabilities_follow_the_sorted_classes(X, strings):
 @pytest.fixture(scope="module")
 def references(X, codes):
     """A fit of each method to whole numbers as an array, made on demand."""
-    return cache(lambda method: OrdinalClassifier(method).fit(np.round(10 * X), codes))
+    return cache(lambda method: classifier(method).fit(np.round(10 * X), codes))
 
 
-@pytest.mark.parametrize("method", MANY)
+@pytest.mark.parametrize("method", one_of_each(MANY))
 @pytest.mark.parametrize(
     "kind", ["pandas", "polars", "list", "integers", "fortran", "objects"]
 )
@@ -224,7 +225,7 @@ def test_kinds_of_x_agree(X, codes, references, method, kind):
         "fortran": lambda: np.asfortranarray(whole),
         "objects": lambda: whole.astype(object),
     }[kind]
-    model = OrdinalClassifier(method).fit(make(), codes)
+    model = classifier(method).fit(make(), codes)
     reference = references(method)
     assert model.predict(make()).tolist() == reference.predict(whole).tolist()
     np.testing.assert_array_equal(
@@ -499,11 +500,11 @@ def test_set_output_and_named_columns(X, codes):
     assert pipe.score(wine, wine["rating"]) == (fit.predict() == wine["rating"]).mean()
 
 
-@pytest.mark.parametrize("method", MANY)
+@pytest.mark.parametrize("method", one_of_each(MANY))
 def test_cross_validation_of_strings(X, strings, method):
     ordered = pd.Series(pd.Categorical(strings, categories=LEVELS, ordered=True))
     folds = StratifiedKFold(3)
-    model = OrdinalClassifier(method)
+    model = classifier(method)
     judged = cross_validate(
         model.set_params(levels=LEVELS), X, strings, cv=folds, return_estimator=True
     )
@@ -516,7 +517,7 @@ def test_cross_validation_of_strings(X, strings, method):
     ):
         by_levels[test] = one.predict(X[test])
         by_hand[test] = (
-            OrdinalClassifier(method, levels=LEVELS)
+            classifier(method, levels=LEVELS)
             .fit(X[train], strings[train])
             .predict(X[test])
         )
@@ -594,7 +595,7 @@ def test_two_classes_equal_logistic_regression(X, codes):
     )
 
 
-@pytest.mark.parametrize("method", MANY)
+@pytest.mark.parametrize("method", one_of_each(MANY))
 def test_pickle(X, references, method):
     model = references(method)
     twin = pickle.loads(pickle.dumps(model))

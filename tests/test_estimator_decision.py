@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import classifier, in_turn
 from scipy.special import expit, logit
 from seams import METHODS
 from sklearn.calibration import CalibratedClassifierCV
@@ -77,7 +78,7 @@ def codes(n_levels: int) -> np.ndarray:
 
 @lru_cache
 def fitted(method: str, n_levels: int, **options) -> OrdinalClassifier:
-    return OrdinalClassifier(method, **options).fit(rows(), codes(n_levels))
+    return classifier(method, **options).fit(rows(), codes(n_levels))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -192,10 +193,12 @@ def test_votes_are_what_voters_decide_by():
     )
 
 
-@pytest.mark.parametrize("frame", [False, True])
 @pytest.mark.parametrize(
-    "method",
-    ["logit", "redsvm", "ova", "orboost-all", "reduction", "bagging", "pa-cusum"],
+    ("method", "frame"),
+    in_turn(
+        ["logit", "redsvm", "ova", "orboost-all", "reduction", "bagging", "pa-cusum"],
+        [False, True],
+    ),
 )
 def test_calibration_and_thresholds_in_a_pipeline(method, frame):
     X = pd.DataFrame(rows(), columns=["a", "b", "c"]) if frame else rows()
@@ -296,10 +299,12 @@ def test_hypotheses_that_do_not_tell_their_columns_have_no_importance():
         model.results_.importance()
 
 
-@pytest.mark.parametrize("frame", [False, True])
 @pytest.mark.parametrize(
-    "method",
-    ["logit", "red-logistic", "orstump", "prank", "cart", "bagging", "orboost-all"],
+    ("method", "frame"),
+    in_turn(
+        ["logit", "red-logistic", "orstump", "prank", "cart", "bagging", "orboost-all"],
+        [False, True],
+    ),
 )
 def test_columns_are_selected(method, frame):
     """The column without an effect goes first, the one with the largest stays."""

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import classifier, in_turn
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -227,15 +228,17 @@ def with_a_rare_level(seed: int) -> tuple[pd.DataFrame, np.ndarray]:
     return frame, y
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
-    "method",
-    ["blend", "rps-forest", "cart", "bagging", "redsvm", "prank", "orboost-all"],
+    ("method", "seed"),
+    in_turn(
+        ["blend", "rps-forest", "cart", "bagging", "redsvm", "prank", "orboost-all"],
+        SEEDS,
+    ),
 )
 def test_a_level_or_a_column_that_a_fold_lacks(method, seed):
     frame, y = with_a_rare_level(seed)
     folds = KFold(3)
-    model = OrdinalClassifier(method)
+    model = classifier(method)
     numbers = pd.DataFrame(
         {"a": frame["a"], "v": frame["g"] == "v", "z": frame["g"] == "z"}
     ).astype(float)
@@ -249,7 +252,7 @@ def test_a_level_or_a_column_that_a_fold_lacks(method, seed):
     )
     train, test = next(folds.split(frame))
     # no row of the fold has z
-    by_hand = OrdinalClassifier(method).fit(numbers.iloc[train, :2], y[train])
+    by_hand = classifier(method).fit(numbers.iloc[train, :2], y[train])
     assert scores[0] == by_hand.score(numbers.iloc[test, :2], y[test])
 
 
@@ -284,7 +287,7 @@ def test_three_hundred_categories(method):
     X = pd.DataFrame(
         {"g": [f"g{code:03}" for code in codes], "x": rng.normal(size=codes.size)}
     )
-    model = OrdinalClassifier(method)
+    model = classifier(method)
     if method == "ordboost":
         with pytest.warns(
             DataWarning,
@@ -308,8 +311,8 @@ def test_text_and_categories_become_indicators(method, tmp_path):
     c = pd.Categorical(rng.choice([3, 1], len(y)))
     frame = pd.DataFrame({"a": X[:, 0], "my g": g, "c": c}, index=np.arange(len(y)) + 5)
     numbers = np.column_stack([X[:, 0], g == "v", g == "w", c == 3]).astype(float)
-    model = OrdinalClassifier(method).fit(frame, y)
-    plain = OrdinalClassifier(method).fit(numbers, y)
+    model = classifier(method).fit(frame, y)
+    plain = classifier(method).fit(numbers, y)
     assert model.results_.design.names == ("a", "my g[T.v]", "my g[T.w]", "c[T.3]")
     backwards = np.arange(len(y))[::-1]
     np.testing.assert_array_equal(

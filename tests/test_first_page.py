@@ -10,8 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from golden import test_r_clm
-
-from ordstat.registry import METHODS
+from seams import METHODS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results"

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from ordstat import kernels as module
-from ordstat.exceptions import DataError, OptionError
-from ordstat.formula.row_blocks import row_blocks
-from ordstat.kernels import (
-    KERNELS,
-    Custom,
+from ordstat import (
     Gaussian,
     Laplacian,
     Linear,
@@ -19,12 +14,10 @@ from ordstat.kernels import (
     Polynomial,
     Precomputed,
     Stump,
-    parse_kernel,
-    require_definite,
-    require_finite,
-    require_symmetric,
-    squared_euclidean,
+    kernels,
 )
+from ordstat.exceptions import DataError, OptionError
+from ordstat.formula.row_blocks import row_blocks
 
 
 def cauchy(X, Z):
@@ -40,7 +33,7 @@ DEFINITIONS = {
     Laplacian(gamma=0.3): lambda x, z: np.exp(-0.3 * np.abs(x - z).sum()),
     Polynomial(degree=3, gamma=0.5, coef0=2.0): lambda x, z: (0.5 * x @ z + 2.0) ** 3,
     Linear(): lambda x, z: x @ z,
-    Custom(cauchy): lambda x, z: 1.0 / (1.0 + ((x - z) ** 2).sum()),
+    kernels.Custom(cauchy): lambda x, z: 1.0 / (1.0 + ((x - z) ** 2).sum()),
 }
 
 
@@ -121,8 +114,8 @@ def test_distances_of_close_rows_keep_their_digits():
             ]
             for x in X
         ]
-    np.testing.assert_allclose(squared_euclidean(X, Z), exact, rtol=1e-8)
-    assert squared_euclidean(X, Z)[0, 0] == 0.0
+    np.testing.assert_allclose(kernels.squared_euclidean(X, Z), exact, rtol=1e-8)
+    assert kernels.squared_euclidean(X, Z)[0, 0] == 0.0
     np.testing.assert_array_equal(np.diagonal(Perceptron()(X, X)), np.zeros(6))
     np.testing.assert_array_equal(np.diagonal(Gaussian()(X, X)), np.ones(6))
 
@@ -131,49 +124,51 @@ def test_blocks_of_distances_agree_with_one_block(monkeypatch):
     X = _rows(30)
     Z = _rows(20, seed=2)
     X[:10] = Z[:10]
-    whole = squared_euclidean(X, Z)
+    whole = kernels.squared_euclidean(X, Z)
     monkeypatch.setattr(
         "ordstat.kernels.row_blocks", lambda n, *_: row_blocks(n, room=7)
     )
-    np.testing.assert_allclose(squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(
+        kernels.squared_euclidean(X, Z), whole, rtol=1e-13, atol=1e-15
+    )
 
 
 @pytest.mark.parametrize("kernel", [k for k in DEFINITIONS if k.trusted], ids=_name)
 def test_repr_rebuilds(kernel):
-    assert eval(repr(kernel), vars(module)) == kernel
-    assert hash(kernel) == hash(eval(repr(kernel), vars(module)))
+    assert eval(repr(kernel), vars(kernels)) == kernel
+    assert hash(kernel) == hash(eval(repr(kernel), vars(kernels)))
 
 
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", kernels.KERNELS)
 def test_names(name):
-    assert parse_kernel(name).name == name
-    value = parse_kernel(name)
-    assert parse_kernel(value) is value
+    assert kernels.parse_kernel(name).name == name
+    value = kernels.parse_kernel(name)
+    assert kernels.parse_kernel(value) is value
 
 
 def test_a_function_is_a_kernel():
-    assert parse_kernel(cauchy) == Custom(cauchy)
+    assert kernels.parse_kernel(cauchy) == kernels.Custom(cauchy)
 
 
 @pytest.mark.parametrize(
     ("make", "words"),
     [
         (
-            lambda: parse_kernel("radial"),
+            lambda: kernels.parse_kernel("radial"),
             ["'radial'", "'gaussian'", "'perceptron'", "function"],
         ),
-        (lambda: parse_kernel(3), ["got 3"]),
+        (lambda: kernels.parse_kernel(3), ["got 3"]),
         (lambda: Gaussian(gamma=0.0), ["gamma", "gaussian", "positive", "0.0"]),
         (lambda: Gaussian(gamma=np.inf), ["gamma", "inf"]),
         (lambda: Polynomial(degree=0), ["degree", "1 or more"]),
         (lambda: Polynomial(degree=2.5), ["degree", "2.5"]),
         (lambda: Polynomial(coef0=-1.0), ["coef0", "0 or more"]),
         (
-            lambda: Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)),
+            lambda: kernels.Custom(lambda X, Z: np.ones(3))(_rows(2), _rows(2)),
             ["(n, m)", "(3,)"],
         ),
         (
-            lambda: Custom(len)(_rows(2), _rows(2)),
+            lambda: kernels.Custom(len)(_rows(2), _rows(2)),
             ["kernel must be a function of X (n, D)", "it failed: len() takes"],
         ),
     ],
@@ -200,16 +195,16 @@ def test_precomputed_takes_a_square_matrix_and_its_columns():
 def test_kernel_matrices_that_no_solver_can_use():
     gram = Gaussian()(_rows(6), _rows(6))
     rough = gram + 1e-9 * np.random.default_rng(0).normal(size=gram.shape)
-    np.testing.assert_allclose(require_symmetric(rough), gram, atol=1e-8)
+    np.testing.assert_allclose(kernels.require_symmetric(rough), gram, atol=1e-8)
     lopsided = gram.copy()
     lopsided[1, 4] += 0.5
     with pytest.raises(
         DataError, match=r"not symmetric.*row 1.*row 4|not symmetric.*row 4.*row 1"
     ):
-        require_symmetric(lopsided)
+        kernels.require_symmetric(lopsided)
     gram[2, 3] = np.nan
     with pytest.raises(DataError, match="got nan for training rows 2 and 3"):
-        require_finite(gram)
-    require_definite(np.eye(4) - 0.25)
+        kernels.require_finite(gram)
+    kernels.require_definite(np.eye(4) - 0.25)
     with pytest.raises(DataError, match="eigenvalue -1"):
-        require_definite(np.diag([1.0, 2.0, -1.0]))
+        kernels.require_definite(np.diag([1.0, 2.0, -1.0]))

@@ -9,7 +9,7 @@ import pytest
 from seams import Rows, Sample, resolve
 from sklearn.svm import SVC
 
-from ordstat.kernels import Perceptron, Precomputed, Stump
+from ordstat import Perceptron, Precomputed, Stump
 
 KERNELS = [Perceptron(), Stump()]
 NAMES = ["perceptron", "stump"]

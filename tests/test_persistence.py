@@ -12,8 +12,15 @@ from contract.test_files import assert_same_predictions
 from saved_fits import FEATURES, MEAN, classifiers, fitted, wine
 from sklearn.neighbors import KNeighborsClassifier
 
-from ordstat import DataError, OptionError, OrdinalClassifier, Reduction, load, ordfit
-from ordstat.persistence import CHECKS, dataclass_named
+from ordstat import (
+    DataError,
+    OptionError,
+    OrdinalClassifier,
+    Reduction,
+    load,
+    ordfit,
+    persistence,
+)
 
 #: pandas 3 compares the frequencies of dates unless told otherwise; earlier ones do
 #: not.
@@ -217,8 +224,8 @@ def test_code_of_others_is_refused(make, message, tmp_path):
 
 
 def test_every_check_is_of_a_class_that_is_there():
-    for name in CHECKS:
+    for name in persistence.CHECKS:
         module, _, last = name.rpartition(".")
         kind = getattr(import_module(f"ordstat.{module}"), last)
         names = {field.name for field in fields(kind)}
-        assert dataclass_named(name, names) is kind
+        assert persistence.dataclass_named(name, names) is kind

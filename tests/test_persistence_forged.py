@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 from saved_fits import MEAN, fitted, wine
 
-from ordstat import DataError, OptionError, datasets, load, ordfit
-from ordstat.persistence import _MOVED, _RENAMED
+from ordstat import DataError, OptionError, datasets, load, ordfit, persistence
 
 
 def members(content):
@@ -514,14 +513,14 @@ def test_a_file_of_before_a_class_moved_or_got_or_lost_a_field(tmp_path):
     data = wine()
     fit = ordfit(MEAN, data)
 
-    before = {present: name for name, present in _MOVED.items()}
+    before = {present: name for name, present in persistence._MOVED.items()}
     renamed = []
 
     def as_before(tree):
         first(tree, "Design")["checksum"] = 123456789
         del first(tree, "Levels")["open_ends"]
         for entry in tree["objects"]:
-            names = _RENAMED.get(entry["class"], {})
+            names = persistence._RENAMED.get(entry["class"], {})
             renamed.extend(set(names.values()) & set(entry["fields"]))
             entry["fields"] = {
                 {present: name for name, present in names.items()}.get(field, field): v

@@ -8,9 +8,8 @@ import pytest
 from seams import CostMatrix, build
 from stand_ins import REACHED, TRACE
 
-from ordstat import DataError, OptionError
+from ordstat import DataError, OptionError, rankers
 from ordstat.fit import CostBound, ScoreRule, VoteFit
-from ordstat.rankers import VoteResults
 
 VOTES = np.array(
     [
@@ -61,7 +60,7 @@ def results(frame):
         scores=rule.scores(design.sample.rows),
         bound=CostBound(value=0.5, limit=0.75, source="a theorem"),
     )
-    return VoteResults("call", design, _Method(), fit)
+    return rankers.VoteResults("call", design, _Method(), fit)
 
 
 def test_ties_go_to_the_lower_rank(results):

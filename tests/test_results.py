@@ -7,10 +7,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from seams import held_out
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
-from ordstat.judging.folds import held_out
 from ordstat.results import PREDICTION_TYPES
 
 

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import datasets
+from ordstat import datasets, table_files
 from ordstat.exceptions import DataError, DataWarning, OptionError
-from ordstat.table_files import TableFile, write_table
 
 
 @pytest.fixture
@@ -31,14 +30,14 @@ def test_kinds_of_text_have_the_same_table(file):
     tabs = rows.replace(",", "\t")
     german = rows.replace(",", ";").replace(".", ",")
     files = [
-        TableFile(file("a.csv", rows)),
-        TableFile(file("b.tsv", tabs)),
-        TableFile(file("c.csv.gz", gzip.compress(rows.encode()))),
-        TableFile(file("d.TSV.GZ", gzip.compress(tabs.encode()))),
-        TableFile(file("e.csv", b"\xef\xbb\xbf" + rows.encode())),
-        TableFile(file("f.csv", rows.encode("cp1252")), encoding="cp1252"),
-        TableFile(file("g.csv", rows.encode("utf-16")), encoding="utf-16"),
-        TableFile(file("h.txt", german), separator=";", decimal=","),
+        table_files.TableFile(file("a.csv", rows)),
+        table_files.TableFile(file("b.tsv", tabs)),
+        table_files.TableFile(file("c.csv.gz", gzip.compress(rows.encode()))),
+        table_files.TableFile(file("d.TSV.GZ", gzip.compress(tabs.encode()))),
+        table_files.TableFile(file("e.csv", b"\xef\xbb\xbf" + rows.encode())),
+        table_files.TableFile(file("f.csv", rows.encode("cp1252")), encoding="cp1252"),
+        table_files.TableFile(file("g.csv", rows.encode("utf-16")), encoding="utf-16"),
+        table_files.TableFile(file("h.txt", german), separator=";", decimal=","),
     ]
     for table in files:
         pd.testing.assert_frame_equal(table.read(), expected)
@@ -49,12 +48,14 @@ def test_kinds_of_text_have_the_same_table(file):
 )
 def test_written_tables_are_read(name, file):
     table = pd.DataFrame({"id": ["a", "b"], "prob": [0.1, 1 / 3]})
-    write_table(table, name)
-    pd.testing.assert_frame_equal(TableFile(name).read(), table)
+    table_files.write_table(table, name)
+    pd.testing.assert_frame_equal(table_files.TableFile(name).read(), table)
 
 
 def test_cells_as_they_are_written(file):
-    data = TableFile(file("a.csv", "id;x\n007;1,50\nNA;\n"), ";", decimal=",")
+    data = table_files.TableFile(
+        file("a.csv", "id;x\n007;1,50\nNA;\n"), ";", decimal=","
+    )
     assert data.read()["x"].iloc[0] == 1.5
     assert data.as_written(["id", "x"]).to_numpy().tolist() == [
         ["007", "1,50"],
@@ -82,7 +83,7 @@ def test_files_that_cannot_be_used(name, file):
     if content is not None:
         file(path, content)
     with pytest.raises(DataError, match=re.escape(message)):
-        TableFile(path).read()
+        table_files.TableFile(path).read()
 
 
 def test_kinds_that_cannot_be_read(file, tmp_path):
@@ -95,21 +96,21 @@ def test_kinds_that_cannot_be_read(file, tmp_path):
     }
     for path, cure in cures.items():
         with pytest.raises(OptionError, match=cure):
-            TableFile(path)
+            table_files.TableFile(path)
     with pytest.raises(OptionError, match="--encoding goes with a text file"):
-        TableFile("a.parquet", encoding="cp1252")
+        table_files.TableFile("a.parquet", encoding="cp1252")
     (tmp_path / "a.csv").mkdir()
     with pytest.raises(DataError, match=r"'a\.csv' is a folder"):
-        TableFile("a.csv")
+        table_files.TableFile("a.csv")
 
 
 def test_decimal_commas_are_told_of(file):
     rows = "y;x;note\n1;1,5;1,2,3\n2;2;1\n3;;2\n"
     with pytest.warns(DataWarning, match=r"in 'x'\. .* --decimal ','"):
-        TableFile(file("a.csv", rows), ";").read()
+        table_files.TableFile(file("a.csv", rows), ";").read()
     # the options say what is meant; commas between quoted cells may be lists
-    TableFile("a.csv", ";", decimal=".").read()
-    TableFile(file("b.csv", 'y,x\n1,"1,5"\n2,"2,5"\n')).read()
+    table_files.TableFile("a.csv", ";", decimal=".").read()
+    table_files.TableFile(file("b.csv", 'y,x\n1,"1,5"\n2,"2,5"\n')).read()
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -123,4 +124,4 @@ def test_damaged_files_are_read_or_refused(file, tmp_path):
         bad[rng.integers(len(bad))] = rng.integers(128, 256)
         path.write_bytes(bytes(bad))
         with pytest.raises(DataError, match=r"cannot be read as|has no rows"):
-            TableFile("wine.csv").read()
+            table_files.TableFile("wine.csv").read()

@@ -37,7 +37,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_eight_threads_are_one(name):
     formula, method, options = CASES[name]
-    calls = [(seed, DATA.iloc[seed * 10 :]) for seed in range(8)]
+    # cvxpy takes 0.3 s for all rows
+    rows = DATA.head(180) if name == "cvxpy" else DATA
+    calls = [(seed, rows.iloc[seed * 10 :]) for seed in range(8)]
 
     def scores(call):
         seed, frame = call

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2
-from seams import METHODS
+from seams import METHODS, PREDICTION_TYPES
 
 from ordstat import (
     DataError,
@@ -23,7 +23,6 @@ from ordstat import (
 from ordstat.checks import words
 from ordstat.exceptions import UnavailableError
 from ordstat.kernels import KERNELS
-from ordstat.results import PREDICTION_TYPES
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"

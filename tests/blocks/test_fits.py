@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import in_turn
 
 import ordstat
 from ordstat import ordfit
@@ -122,8 +123,19 @@ def same(formula, data, rows, tolerance=1e-9, **arguments):
         ("y ~ x1 + x2 + I(x1 - x2)", {"penalty": 3.0, "scale": "~ I(x2 + 4)"}),
     ],
 )
-def test_likelihood_fits_equal_those_in_memory(formula, arguments, data, parquet):
+def test_likelihood_fits_equal_those_in_memory(formula, arguments, data):
     same(formula, data, Generated(data), **arguments)
+
+
+@pytest.mark.parametrize(
+    "formula, arguments",
+    [
+        ("y ~ x1 + g + `odd name` + I(x1^2)", {"weights": "w"}),
+        ("y ~ x1 + x2", {"method": "cratio", "nominal": "~ w", "offset": "off"}),
+    ],
+    ids=["weights", "offset"],
+)
+def test_a_parquet_file_gives_the_same_fits(formula, arguments, data, parquet):
     same(formula, data, parquet, **arguments)
 
 
@@ -421,8 +433,10 @@ def test_nominal_effects_of_a_rare_level_have_their_maximum(seed, monkeypatch):
     same("y ~ x", frame, Generated(frame, 1000), 1e-6, nominal="~ g")
 
 
-@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "loglog", "cauchit"])
-@pytest.mark.parametrize("rank", [0, 1, 2])
+@pytest.mark.parametrize(
+    ("link", "rank"),
+    in_turn(["logit", "probit", "cloglog", "loglog", "cauchit"], [0, 1, 2]),
+)
 def test_a_separated_level_stays_refused(link, rank, monkeypatch):
     frame, rare = few_at_hand(monkeypatch, slope=1.0)
     frame.loc[rare, "y"] = rank

@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, minimize_scalar
 
-from ordstat.boosting.losses import (
-    AnswerLoss,
-    MarginLoss,
-    PairLoss,
-    Questions,
-    misordered,
-    ordered_thresholds,
-)
+from ordstat.boosting import losses
 from ordstat.judging.costs import least_cost_thresholds
 
 from .problems import COSTS, costs, sample
@@ -55,7 +48,7 @@ def test_margin_loss_is_its_formula(name):
     rng = np.random.default_rng(1)
     paid = costs(name, s.y, 4)
     scores = rng.normal(size=12)
-    loss = MarginLoss.start(Questions.of(s.y, paid, s.weights), scores)
+    loss = losses.MarginLoss.start(losses.Questions.of(s.y, paid, s.weights), scores)
 
     def naive(h):
         return _margin_loss(h, loss.theta, s.y, paid, s.weights)
@@ -74,7 +67,7 @@ def test_thresholds_are_the_best_in_order(name):
     rng = np.random.default_rng(3)
     paid = costs(name, s.y, 4)
     scores = 2.0 * rng.normal(size=15)
-    loss = MarginLoss.start(Questions.of(s.y, paid, np.ones(15)), scores)
+    loss = losses.MarginLoss.start(losses.Questions.of(s.y, paid, np.ones(15)), scores)
 
     def naive(free):
         return _margin_loss(scores, np.cumsum(free), s.y, paid, np.ones(15))
@@ -95,13 +88,16 @@ def test_thresholds_that_no_row_bears_on_lie_with_their_neighbours():
     none = np.array([False, True, False, False])
     yes = np.where(none, -np.inf, log)
     no = np.where(none, -np.inf, log[::-1])
-    theta = ordered_thresholds(yes, no)
+    theta = losses.ordered_thresholds(yes, no)
     assert theta[1] == theta[0]
     np.testing.assert_allclose(
-        theta[[0, 2, 3]], ordered_thresholds(log[[0, 2, 3]], log[::-1][[0, 2, 3]])
+        theta[[0, 2, 3]],
+        losses.ordered_thresholds(log[[0, 2, 3]], log[::-1][[0, 2, 3]]),
     )
     # Without a row below the first threshold it goes down for ever.
-    assert ordered_thresholds(np.zeros(2), np.array([-np.inf, 0.0])).tolist() == [
+    assert losses.ordered_thresholds(
+        np.zeros(2), np.array([-np.inf, 0.0])
+    ).tolist() == [
         -np.inf,
         0.0,
     ]
@@ -112,8 +108,8 @@ def test_thresholds_that_no_row_bears_on_lie_with_their_neighbours():
 def test_a_step_lowers_the_margin_loss_by_what_it_says(name, kind):
     s = sample(1, n=20, weighted=True)
     rng = np.random.default_rng(5)
-    loss = MarginLoss.start(
-        Questions.of(s.y, costs(name, s.y, 4), s.weights), rng.normal(size=20)
+    loss = losses.MarginLoss.start(
+        losses.Questions.of(s.y, costs(name, s.y, 4), s.weights), rng.normal(size=20)
     )
     for _ in range(30):
         values = (
@@ -139,8 +135,10 @@ def test_scores_far_apart_do_not_overflow():
     """As another learner may leave them: right by far, and wrong by far."""
     s = sample(1, n=12, n_levels=2)
     scores = 2000.0 * np.where(np.arange(12) == 5, -1.0, 1.0) * (2 * s.y - 1)
-    loss = MarginLoss.start(
-        Questions.of(s.y, costs("absolute", s.y, 2), np.ones(12)), scores, np.zeros(1)
+    loss = losses.MarginLoss.start(
+        losses.Questions.of(s.y, costs("absolute", s.y, 2), np.ones(12)),
+        scores,
+        np.zeros(1),
     )
     assert np.isfinite(loss.value)
     assert np.argmax(np.abs(loss.direction())) == 5
@@ -157,7 +155,7 @@ def test_pair_loss_is_its_formula(tight):
     y = s.y[order]
     w = s.weights[order]
     scores = rng.normal(size=12)
-    loss = PairLoss(y=y, weights=w, scores=scores, tight=tight)
+    loss = losses.PairLoss(y=y, weights=w, scores=scores, tight=tight)
     pairs = sum(
         w[m] * w[n] for m, n in itertools.product(range(12), repeat=2) if y[m] > y[n]
     )
@@ -176,7 +174,7 @@ def test_a_step_lowers_the_pair_loss_by_what_it_says(tight, kind):
     order = np.argsort(s.y, kind="stable")
     y = s.y[order]
     w = s.weights[order]
-    loss = PairLoss(y=y, weights=w, scores=rng.normal(size=16), tight=tight)
+    loss = losses.PairLoss(y=y, weights=w, scores=rng.normal(size=16), tight=tight)
     for _ in range(20):
         values = (
             rng.uniform(-1, 1, 16) if kind == "values" else rng.choice([-1.0, 1.0], 16)
@@ -197,7 +195,7 @@ def test_the_shares_of_right_pairs_are_sums_over_pairs():
     y = s.y[order]
     w = s.weights[order]
     scores = rng.normal(size=14)
-    loss = PairLoss(y=y, weights=w, scores=scores, tight=True)
+    loss = losses.PairLoss(y=y, weights=w, scores=scores, tight=True)
     for values in (rng.choice([-1.0, 1.0], 14), np.round(rng.uniform(-1, 1, 14), 1)):
         naive = [0.0, 0.0]
         for m, n in itertools.product(range(14), repeat=2):
@@ -217,7 +215,7 @@ def test_misordered_pairs_are_counted():
         (m, n) for m, n in itertools.product(range(20), repeat=2) if s.y[m] > s.y[n]
     ]
     wrong = sum(s.weights[m] * s.weights[n] for m, n in pairs if scores[m] <= scores[n])
-    assert misordered(s.y, s.weights, scores) == pytest.approx(
+    assert losses.misordered(s.y, s.weights, scores) == pytest.approx(
         wrong / sum(s.weights[m] * s.weights[n] for m, n in pairs)
     )
 
@@ -225,7 +223,7 @@ def test_misordered_pairs_are_counted():
 def test_answer_loss_is_its_formula():
     rng = np.random.default_rng(0)
     gains = rng.normal(size=(10, 3))
-    loss = AnswerLoss(gains=gains, total=10.0)
+    loss = losses.AnswerLoss(gains=gains, total=10.0)
     g = np.zeros((10, 3))
     for _ in range(5):
         values = rng.choice([-1.0, 1.0], (10, 3))

@@ -7,7 +7,8 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from seams import METHODS
+from light_options import LIGHT
+from seams import METHODS, build
 
 from contract.problems import (
     FORMULA,
@@ -21,7 +22,7 @@ from contract.problems import (
     scores,
     thresholds,
 )
-from ordstat import ordfit
+from ordstat import OrdinalClassifier, ordfit
 
 #: The link of the mirrored response; every other method is its own mirror.
 MIRROR = {"cloglog": "loglog", "loglog": "cloglog"}
@@ -43,12 +44,12 @@ def _on_a_grid(problem, n):
     return pd.DataFrame({**columns, "g": rng.choice(list("abc"), n), "y": codes + 1})
 
 
-@pytest.mark.parametrize("n", [90, 92, 95])
+@pytest.mark.parametrize("n", [pytest.param(90, marks=pytest.mark.slow), 92, 95])
 def test_row_order_does_not_break_ties(problem, n):
     frame = _on_a_grid(problem, n)
     new = _on_a_grid(problem, 200)
     fit = problem.fit(frame)
-    for seed in range(3):
+    for seed in range(2):
         other = problem.fit(frame.sample(frac=1.0, random_state=seed))
         np.testing.assert_allclose(
             thresholds(other), thresholds(fit), atol=score_tolerance(fit)
@@ -200,7 +201,7 @@ def test_another_seed_finds_the_same_optimum(problem):
     if problem.name in RANDOM:
         # A forest with a row in every leaf, alone or in a blend, knows the rows of the
         # fit by heart: rows between them.
-        moved = problem.name in ("rps-forest", "blend", "auto")
+        moved = problem.name in ("rps-forest", "blend")
         rows = (
             problem.frame.assign(x1=problem.frame["x1"] + 0.1)
             if moved
@@ -259,15 +260,14 @@ def test_row_costs_of_the_absolute_kind_change_nothing(name):
 
 
 def test_formula_and_estimator_agree(problem):
-    from ordstat import OrdinalClassifier
-    from ordstat.formula.design import build
-
     # Contrasts that are asked for are columns of numbers to every method, as those of
     # arrays are.
     contrasts = {"contrasts": {"g": "treatment"}}
     design = build(FORMULA, problem.frame, **contrasts)
-    fit = ordfit(FORMULA, problem.frame, problem.name, **contrasts)
-    model = OrdinalClassifier(problem.name).fit(design.sample.X, problem.frame["y"])
+    light = LIGHT.get(problem.name, {})
+    fit = ordfit(FORMULA, problem.frame, problem.name, **contrasts, **light)
+    model = OrdinalClassifier(problem.name, **light)
+    model.fit(design.sample.X, problem.frame["y"])
     assert model.predict(design.sample.X).tolist() == fit.predict().tolist()
     if score_type(fit) == "votes":
         assert not hasattr(model, "thresholds_")
@@ -276,7 +276,9 @@ def test_formula_and_estimator_agree(problem):
 
 
 @pytest.mark.filterwarnings("ignore:No row has the levels:ordstat.DataWarning")
-@pytest.mark.parametrize("empty", [[2], [1, 5], [3, 4]])
+@pytest.mark.parametrize(
+    "empty", [[2], [1, 5], pytest.param([3, 4], marks=pytest.mark.slow)], ids=str
+)
 def test_levels_without_rows_keep_their_places(problem, empty):
     """As a fit without them by the costs of the other levels; no row is expected at
     them.

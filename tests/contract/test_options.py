@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import one_of_each
 from seams import METHODS, LikelihoodResults, resolve
 
 import ordstat
@@ -111,6 +112,7 @@ BESIDE = {
     # Costs place the thresholds alone, and differ where ranks are wrong by more than
     # one.
     ("rankboost-or", "cost"): {"rounds": 5},
+    ("adaboost-or", "base"): {"rounds": 3},
 }
 
 
@@ -138,7 +140,7 @@ def _formula(option: str) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", one_of_each())
 def test_extreme_numbers_end_in_a_fit_or_a_refusal(name):
     few = {"rounds": 3, "trees": 3, "members": ("logit", "cart")}
     for option, default in defaults_of(name).items():
@@ -218,8 +220,12 @@ OF_SPEED = ("n_jobs",)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.ConvergenceWarning")
+@pytest.mark.parametrize("option", OF_SPEED)
 @pytest.mark.parametrize(
-    ("name", "option"), [pair for pair in OPTIONS if pair[1] in OF_SPEED]
+    "name",
+    one_of_each(
+        [name for name, option in OPTIONS if option in OF_SPEED], later=["svor-imc"]
+    ),
 )
 def test_options_of_speed_change_nothing(name, option):
     beside = _beside(name, option)

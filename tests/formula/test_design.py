@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from seams import Rows, Sample
 
+from ordstat import SurveyDesign
 from ordstat.exceptions import DataError, FormulaError, OptionError
 from ordstat.formula.design import build
-from ordstat.formula.survey import SurveyDesign
 
 
 def frame():

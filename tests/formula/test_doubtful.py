@@ -8,7 +8,7 @@ import pytest
 from seams import build
 
 from ordstat import DataError, DataWarning, datasets, ordfit
-from ordstat.formula.doubtful import codes_apart, disordered
+from ordstat.formula import doubtful
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -184,7 +184,7 @@ def test_levels_whose_numbers_are_not_in_order() -> None:
     right = pd.Categorical(["1-4", "5-9", "10+"], ["1-4", "5-9", "10+"], ordered=True)
     assert "numbers are not in order: '1-4', '10+', '5-9'" in notes(wrong)[0]
     assert notes(right) == ()
-    assert not disordered("y", ["3 good", "2 fair", "1 bad"])
+    assert not doubtful.disordered("y", ["3 good", "2 fair", "1 bad"])
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,13 @@ def test_levels_whose_numbers_are_not_in_order() -> None:
 def test_levels_whose_numbers_are_in_order_as_people_write_them(
     texts: tuple[str, ...],
 ) -> None:
-    assert not disordered("income", [*texts])
+    assert not doubtful.disordered("income", [*texts])
     if "under 5" not in texts:
         assert (
             "not in order"
-            in disordered("income", [texts[0], texts[2], texts[1], *texts[3:]])[0]
+            in doubtful.disordered(
+                "income", [texts[0], texts[2], texts[1], *texts[3:]]
+            )[0]
         )
 
 
@@ -397,7 +399,7 @@ def test_constant_columns_are_told_from_aliased_ones() -> None:
 @pytest.mark.parametrize("response", [True, False])
 def test_doses_in_equal_ratios_are_no_codes(doses, response):
     values = np.tile(np.array(doses, dtype=float), 40)
-    assert codes_apart(values)[0] == []
+    assert doubtful.codes_apart(values)[0] == []
     data = pd.DataFrame(
         {"a": values, "b": np.random.default_rng(0).normal(size=values.size)}
     )
@@ -420,4 +422,7 @@ def test_doses_in_equal_ratios_are_no_codes(doses, response):
     ],
 )
 def test_codes_beside_doses_are_told(values, codes, others):
-    assert codes_apart(np.tile(np.array(values, dtype=float), 40)) == (codes, others)
+    assert doubtful.codes_apart(np.tile(np.array(values, dtype=float), 40)) == (
+        codes,
+        others,
+    )

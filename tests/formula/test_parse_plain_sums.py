@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ordstat.exceptions import FormulaError
-from ordstat.formula.parse import parse_formula, parse_one_sided, uses_dot
+from ordstat.formula import parse
 
 PLAIN = [
     "y ~ a",
@@ -26,30 +26,32 @@ def test_terms_are_those_of_formulaic(text):
     from formulaic import Formula
 
     expected = Formula(text)
-    response, part = parse_formula(text, ())
+    response, part = parse.parse_formula(text, ())
     assert [str(term) for term in expected.lhs] == [response]
     assert [str(term) for term in Formula(text, _ordering="none").rhs] == [
         "1",
         *(term.label for term in part.terms),
     ]
     assert part.intercept and not part.offsets
-    assert not uses_dot(text)
+    assert not parse.uses_dot(text)
 
 
 def test_one_sided_with_and_without_tilde():
-    assert parse_one_sided("~ a + b", (), "nominal") == parse_one_sided(
+    assert parse.parse_one_sided("~ a + b", (), "nominal") == parse.parse_one_sided(
         "a + b", (), "nominal"
     )
-    assert [term.label for term in parse_one_sided("~a+b", (), "scale").terms] == [
+    assert [
+        term.label for term in parse.parse_one_sided("~a+b", (), "scale").terms
+    ] == [
         "a",
         "b",
     ]
     with pytest.raises(FormulaError, match="nominal= must"):
-        parse_one_sided("y ~ a", (), "nominal")
+        parse.parse_one_sided("y ~ a", (), "nominal")
     with pytest.raises(FormulaError, match="no response"):
-        parse_formula("~ a + b", ())
+        parse.parse_formula("~ a + b", ())
     with pytest.raises(FormulaError, match="no response"):
-        parse_formula("a + b", ())
+        parse.parse_formula("a + b", ())
 
 
 def test_the_first_fit_imports_no_formulaic():

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build
 
 from ordstat import ordfit
 from ordstat.exceptions import DataError, FormulaError, OptionError, UnavailableError
-from ordstat.formula.design import build
 
 NAN = float("nan")
 X = [0.1, 0.5, 0.9, 0.4, 0.2, 0.7, 0.3]

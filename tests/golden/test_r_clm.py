@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 from reference_cases import FOLDER, Case, case_names, load_case, number
-from seams import LINKS, build
+from seams import LINKS, LikelihoodFit, build
 
 from ordstat import CumulativeLink
 from ordstat.formula.design import Design
-from ordstat.likelihood.fit import LikelihoodFit
 
 #: `tight` fits agree to about 1e-10; covariances are those of R's default stopping
 #: rule.

@@ -11,12 +11,7 @@ from reference_cases import load_data
 from scipy.optimize import minimize
 from scipy.stats import multivariate_normal, norm
 
-from ordstat.inference.correlations import (
-    nearest_correlation,
-    pearson_of,
-    polychoric_of,
-    polyserial_of,
-)
+from ordstat.inference import correlations
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "r"
 #: polycor 0.8.1 and lavaan 0.6.14, R 4.2.2, as written in polychoric.R there.
@@ -47,7 +42,7 @@ def of_kind(kind, method=None):
 def test_polychoric_against_r(row):
     """R searches without derivatives, and takes second derivatives by differences."""
     table = table_of(row.data, row.first, row.second)
-    actual = polychoric_of(table, row.method == "ml")
+    actual = correlations.polychoric_of(table, row.method == "ml")
     assert actual.estimate == pytest.approx(row.rho, abs=2e-5)
     assert (actual.statistic, actual.df) == (pytest.approx(row.chisq, rel=1e-4), row.df)
     # lavaan's errors of two steps have mean products of scores for second derivatives,
@@ -62,7 +57,9 @@ def test_polyserial_against_r(row):
     sim = load_data("sim500")
     x = sim[row.first].to_numpy()
     y = sim[row.second].cat.codes if row.second == "f" else sim["y"].cat.codes
-    actual = polyserial_of(x, y.to_numpy(np.intp), np.ones(len(x)), row.method == "ml")
+    actual = correlations.polyserial_of(
+        x, y.to_numpy(np.intp), np.ones(len(x)), row.method == "ml"
+    )
     assert actual.estimate == pytest.approx(row.rho, abs=2e-5)
     assert actual.df == row.df
     if row.method == "ml":  # polycor's statistic of two steps is at another rho
@@ -74,7 +71,7 @@ def test_pearson_against_r(row):
     sim = load_data("sim500")
     x = sim[row.first].to_numpy()
     y = sim[row.second].to_numpy()
-    actual = pearson_of(x, y, np.ones(len(x)))
+    actual = correlations.pearson_of(x, y, np.ones(len(x)))
     assert actual.estimate == pytest.approx(row.rho, rel=1e-12)
     assert (actual.statistic, actual.df) == (pytest.approx(row.chisq, rel=1e-6), row.df)
 
@@ -100,7 +97,7 @@ def test_maximum_likelihood_by_brute_force():
         method="Nelder-Mead",
         options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 4000},
     )
-    actual = polychoric_of(SMALL, ml=True)
+    actual = correlations.polychoric_of(SMALL, ml=True)
     assert actual.estimate == pytest.approx(best.x[-1], abs=1e-6)
     step = 1e-3 * np.eye(4)
     hessian = [
@@ -144,8 +141,10 @@ def test_two_step_errors_against_the_jackknife(table):
         if table[place]:
             without = table.copy()
             without[place] -= 1.0
-            left_out.append((polychoric_of(without, ml=False).estimate, table[place]))
-    actual = polychoric_of(table, ml=False)
+            left_out.append(
+                (correlations.polychoric_of(without, ml=False).estimate, table[place])
+            )
+    actual = correlations.polychoric_of(table, ml=False)
     assert actual.std_error == pytest.approx(
         jackknife(left_out, table.sum()), rel=0.015
     )
@@ -162,8 +161,8 @@ def test_errors_with_numbers_against_the_jackknife(kind):
     def correlation(x, y):
         w = np.ones(len(x))
         if kind == "Pearson":
-            return pearson_of(x, y.astype(float), w)
-        return polyserial_of(x, y, w, ml=False)
+            return correlations.pearson_of(x, y.astype(float), w)
+        return correlations.polyserial_of(x, y, w, ml=False)
 
     every = np.arange(250)
     left_out = [(correlation(X[every != i], Y[every != i]).estimate, 1) for i in every]
@@ -187,7 +186,7 @@ def test_polyserial_maximum_likelihood_by_brute_force():
     shares = np.cumsum(np.bincount(Y))[:-1] / 250
     start = np.array([X.mean(), np.log(X.std()), *norm.ppf(shares), 0.4])
     best = minimize(loss, start, method="BFGS", options={"gtol": 1e-6})
-    actual = polyserial_of(X, Y, ONES, ml=True)
+    actual = correlations.polyserial_of(X, Y, ONES, ml=True)
     rho = np.tanh(best.x[-1])
     # as in polycor, the divisor of the variance of x is n - 1; here it is n
     slope = np.sinh(best.x[-1]) * np.sqrt(250 / 249)
@@ -202,36 +201,36 @@ def test_weights_are_repeated_rows():
     rows = np.repeat(np.arange(250), w.astype(int))
     used = w > 0
     for ml in (False, True):
-        weighted = polyserial_of(X[used], Y[used], w[used], ml)
-        repeated = polyserial_of(X[rows], Y[rows], np.ones(rows.size), ml)
+        weighted = correlations.polyserial_of(X[used], Y[used], w[used], ml)
+        repeated = correlations.polyserial_of(X[rows], Y[rows], np.ones(rows.size), ml)
         assert weighted.estimate == pytest.approx(repeated.estimate, abs=1e-9)
         assert weighted.std_error == pytest.approx(repeated.std_error, rel=1e-6)
         assert weighted.statistic == pytest.approx(repeated.statistic, rel=1e-6)
     numbers = Y.astype(float)
-    assert pearson_of(X, numbers, w).std_error == pytest.approx(
-        pearson_of(X[rows], numbers[rows], np.ones(rows.size)).std_error
+    assert correlations.pearson_of(X, numbers, w).std_error == pytest.approx(
+        correlations.pearson_of(X[rows], numbers[rows], np.ones(rows.size)).std_error
     )
 
 
 def test_two_by_two_with_an_empty_cell_is_at_a_bound():
     """Nothing is added to the cell."""
     for ml in (False, True):
-        up = polychoric_of(np.array([[20.0, 0.0], [10.0, 20.0]]), ml)
-        down = polychoric_of(np.array([[9.0, 20.0], [10.0, 0.0]]), ml)
+        up = correlations.polychoric_of(np.array([[20.0, 0.0], [10.0, 20.0]]), ml)
+        down = correlations.polychoric_of(np.array([[9.0, 20.0], [10.0, 0.0]]), ml)
         assert (up.estimate, down.estimate) == (1.0, -1.0)
         assert up.at_bound and np.isnan(up.std_error) and np.isnan(up.p_value)
-    diagonal = polychoric_of(np.diag([4.0, 5.0, 6.0]), ml=False)
+    diagonal = correlations.polychoric_of(np.diag([4.0, 5.0, 6.0]), ml=False)
     assert diagonal.estimate == 1.0
 
 
 def test_empty_cells_of_larger_tables_are_no_problem():
     table = np.array([[20.0, 4.0, 0.0], [5.0, 15.0, 6.0], [0.0, 7.0, 18.0]])
     for ml in (False, True):
-        actual = polychoric_of(table, ml)
+        actual = correlations.polychoric_of(table, ml)
         assert 0.7 < actual.estimate < 0.95
         assert 0.0 < actual.std_error < 0.1
         # reversed levels change the sign alone
-        turned = polychoric_of(table[::-1].copy(), ml)
+        turned = correlations.polychoric_of(table[::-1].copy(), ml)
         assert turned.estimate == pytest.approx(-actual.estimate, abs=1e-9)
         assert turned.std_error == pytest.approx(actual.std_error, rel=1e-6)
 
@@ -239,7 +238,7 @@ def test_empty_cells_of_larger_tables_are_no_problem():
 def test_a_table_of_two_by_two_has_no_test():
     """All thresholds are 0: the correlation is that of the quadrants."""
     table = np.array([[20.0, 10.0], [10.0, 20.0]])
-    actual = polychoric_of(table, ml=False)
+    actual = correlations.polychoric_of(table, ml=False)
     assert actual.estimate == pytest.approx(np.sin(np.pi / 6), abs=1e-9)
     assert actual.df == 0 and np.isnan(actual.p_value)
 
@@ -247,10 +246,10 @@ def test_a_table_of_two_by_two_has_no_test():
 def test_a_number_that_separates_the_levels_is_at_a_bound():
     x = np.arange(12.0)
     y = np.repeat([0, 1, 2], 4)
-    actual = polyserial_of(x, y, np.ones(12), ml=True)
+    actual = correlations.polyserial_of(x, y, np.ones(12), ml=True)
     assert actual.estimate == 1.0 and np.isnan(actual.std_error)
-    assert polyserial_of(x, y[::-1], np.ones(12), ml=True).estimate == -1.0
-    assert pearson_of(x, 2 * x, np.ones(12)).estimate == 1.0
+    assert correlations.polyserial_of(x, y[::-1], np.ones(12), ml=True).estimate == -1.0
+    assert correlations.pearson_of(x, 2 * x, np.ones(12)).estimate == 1.0
 
 
 def test_the_nearest_correlation_matrix():
@@ -262,8 +261,8 @@ def test_the_nearest_correlation_matrix():
         [0.1916, -0.6562, 1, -0.8084],
         [0.1068, 0.1916, -0.8084, 1],
     ]
-    near = nearest_correlation(given)
+    near = correlations.nearest_correlation(given)
     assert near == pytest.approx(np.array(expected), abs=5e-5)
     assert np.linalg.eigvalsh(near)[0] > -1e-9
     inside = np.array([[1.0, 0.3], [0.3, 1.0]])
-    assert nearest_correlation(inside) == pytest.approx(inside, abs=1e-12)
+    assert correlations.nearest_correlation(inside) == pytest.approx(inside, abs=1e-12)

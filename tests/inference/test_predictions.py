@@ -12,10 +12,10 @@ import pytest
 from reference_cases import load_data
 from scipy.special import expit, logit
 from scipy.stats import norm
+from seams import LikelihoodRule
 
 from ordstat import ordfit
 from ordstat.likelihood.flexible import link_of
-from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.likelihood.standard_errors import predicted, rule_by_estimates
 
 #: What the probabilities of levels 1 to 5 are multiplied by.

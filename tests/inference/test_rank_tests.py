@@ -7,12 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal, mannwhitneyu, norm
 
-from ordstat.inference.rank_tests import (
-    _rising_pairs,
-    _variance,
-    jonckheere_terpstra,
-    kruskal_wallis,
-)
+from ordstat.inference import rank_tests
 
 RNG = np.random.default_rng(7)
 COUNTS = RNG.integers(0, 9, (4, 5)).astype(float)
@@ -27,7 +22,7 @@ def answers(counts):
 @pytest.mark.parametrize("groups", [2, 4])
 def test_kruskal_wallis_against_scipy(groups):
     expected = kruskal(*answers(COUNTS[:groups]))
-    actual = kruskal_wallis(COUNTS[:groups])
+    actual = rank_tests.kruskal_wallis(COUNTS[:groups])
     assert actual.statistic == pytest.approx(expected.statistic, rel=1e-12)
     assert actual.p_value == pytest.approx(expected.pvalue, rel=1e-12)
     assert actual.df == groups - 1
@@ -35,11 +30,14 @@ def test_kruskal_wallis_against_scipy(groups):
 
 def test_groups_without_answers_and_one_level():
     padded = np.vstack([COUNTS[:2], np.zeros((1, 5)), COUNTS[2:]])
-    assert kruskal_wallis(padded) == kruskal_wallis(COUNTS)
-    assert jonckheere_terpstra(padded).p_value == jonckheere_terpstra(COUNTS).p_value
+    assert rank_tests.kruskal_wallis(padded) == rank_tests.kruskal_wallis(COUNTS)
+    assert (
+        rank_tests.jonckheere_terpstra(padded).p_value
+        == rank_tests.jonckheere_terpstra(COUNTS).p_value
+    )
     same = np.array([[3.0, 0.0], [4.0, 0.0]])
-    assert np.isnan(kruskal_wallis(same).p_value)
-    assert jonckheere_terpstra(same).p_value == 1.0
+    assert np.isnan(rank_tests.kruskal_wallis(same).p_value)
+    assert rank_tests.jonckheere_terpstra(same).p_value == 1.0
 
 
 def arrangements(counts):
@@ -60,13 +58,13 @@ def test_the_exact_distribution_against_all_arrangements():
     """5,040 orders of seven answers with ties."""
     every = np.array(arrangements(TINY))
     mean = every.mean()
-    observed = _rising_pairs(TINY)
-    actual = jonckheere_terpstra(TINY)
+    observed = rank_tests._rising_pairs(TINY)
+    actual = rank_tests.jonckheere_terpstra(TINY)
     assert actual.statistic == observed
     expected = np.mean(np.abs(every - mean) >= abs(observed - mean) - 1e-9)
     assert actual.p_value == pytest.approx(expected, rel=1e-12)
     # and the variance with ties, which larger samples use
-    variance = _variance(TINY.sum(axis=1), TINY.sum(axis=0))
+    variance = rank_tests._variance(TINY.sum(axis=1), TINY.sum(axis=0))
     assert variance == pytest.approx(every.var(), rel=1e-12)
 
 
@@ -75,7 +73,7 @@ def test_the_normal_approximation_of_two_groups_is_that_of_wilcoxon():
     expected = mannwhitneyu(
         *answers(two)[::-1], use_continuity=False, method="asymptotic"
     )
-    actual = jonckheere_terpstra(two)
+    actual = rank_tests.jonckheere_terpstra(two)
     assert actual.statistic == expected.statistic
     assert actual.p_value == pytest.approx(expected.pvalue, rel=1e-12)
 
@@ -90,8 +88,8 @@ def test_a_published_trend():
     groups = [control, rough, accurate]
     values = sorted({value for group in groups for value in group})
     counts = np.array([[g.count(v) for v in values] for g in groups], dtype=float)
-    actual = jonckheere_terpstra(counts)
+    actual = rank_tests.jonckheere_terpstra(counts)
     assert actual.statistic == 79.0
-    variance = _variance(counts.sum(axis=1), counts.sum(axis=0))
+    variance = rank_tests._variance(counts.sum(axis=1), counts.sum(axis=0))
     assert variance == pytest.approx(150.29, abs=0.01)
     assert actual.p_value == pytest.approx(2 * norm.sf(25 / sqrt(variance)), rel=1e-12)

@@ -8,13 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from seams import LINKS, CostMatrix, Cumulative, Rows, Sample
+from seams import LINKS, CostMatrix, Cumulative, LikelihoodRule, Rows, Sample
 
 from inference.samples import LATENT, THETA, ends, fitted, frame
 from ordstat import ordfit
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.inference.residuals import residuals
-from ordstat.likelihood.rule import LikelihoodRule
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
 pytestmark = pytest.mark.filterwarnings(

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from likelihood.samples import make
 from scipy import integrate, stats
-from seams import FLEXIBLE, Sample
+from seams import FLEXIBLE, LikelihoodFit, Sample
 
 from ordstat import CumulativeLink
 from ordstat.inference.influence import row_influence
 from ordstat.inference.residuals import residuals
 from ordstat.likelihood.cumulative import drawn, latent_mean
-from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.scores import fit_jacobian, rule_terms
 
 METHODS = {

@@ -5,7 +5,7 @@ import pytest
 
 from inference.imputed import FRAMES, fits
 from ordstat import SurveyDesign, pool
-from ordstat.inference.rubin import Pooled, d1
+from ordstat.inference import rubin
 
 
 def test_complete_data_have_the_degrees_of_freedom_of_the_design():
@@ -34,7 +34,7 @@ def test_d1_has_no_more_degrees_of_freedom_than_complete_data(df_complete, size)
     Q = rng.normal(size=(5, 3))
     # relative increase in variance `size`
     Q *= np.sqrt(size / (1.2 / 3.0 * np.sum(np.var(Q, axis=0, ddof=1))))
-    actual = d1(Pooled(Q, U, df_complete))
+    actual = rubin.d1(rubin.Pooled(Q, U, df_complete))
     nu = (df_complete + 1.0) / (df_complete + 3.0) * df_complete
     a = size * 12 / 10
     assert (

@@ -10,6 +10,7 @@ Values by R 4.2.2, ordinal 2022.11-16, sandwich 3.0-2:
 """
 
 import re
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -53,6 +54,7 @@ INSTEAD = {
 }
 
 
+@cache
 def fitted(kind, formula=FORMULA):
     return ordfit(
         formula, WINE.assign(w=np.arange(72) % 3 + 1.0), **(KINDS | PENALISED)[kind]

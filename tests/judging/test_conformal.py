@@ -10,13 +10,7 @@ import pytest
 from prediction.samples import latent
 
 from ordstat import DataError, DataWarning, OptionError, datasets, ordfit
-from ordstat.judging.conformal import (
-    conformal_radius,
-    grown_by_distance,
-    grown_by_probability,
-    interval_ends,
-    smallest_sample,
-)
+from ordstat.judging import conformal
 
 FORMULA = "y ~ x1 + x2"
 #: A method, its options, and what its intervals grow by.
@@ -24,7 +18,7 @@ KINDS = [
     ("logit", {}, "probability"),
     ("prank", {}, "distance"),
     ("prank", {"calibrate": True}, "probability"),
-    ("cusum", {"calibrate": True}, "probability"),
+    pytest.param("cusum", {"calibrate": True}, "probability", marks=pytest.mark.slow),
 ]
 
 
@@ -50,11 +44,11 @@ def test_intervals_by_probability_are_those_of_the_paper(n_levels):
     start = np.where(
         rng.random(100) < 0.5, p.argmax(axis=1), rng.integers(0, n_levels, 100)
     )
-    entered = grown_by_probability(p, start)
+    entered = conformal.grown_by_probability(p, start)
     for mass in (0.0, 0.3, 0.77, 0.999):
         expected = [_grow(row, s, mass) for row, s in zip(p, start, strict=True)]
         np.testing.assert_array_equal(
-            np.transpose(interval_ends(entered, mass)), expected
+            np.transpose(conformal.interval_ends(entered, mass)), expected
         )
 
 
@@ -63,9 +57,9 @@ def test_intervals_by_distance_hold_the_ranks_of_all_potentials_so_near():
     # out of order: ranks are counted
     H = 2.0 * rng.standard_normal(200)
     theta = np.array([-1.0, 0.5, 0.4, 2.0])
-    entered = grown_by_distance(H[:, None] - theta)
+    entered = conformal.grown_by_distance(H[:, None] - theta)
     for q in (0.0, 0.3, 1.7):
-        ends = interval_ends(entered, q)
+        ends = conformal.interval_ends(entered, q)
         for side, moved in ((0, H - q), (1, H + q)):
             np.testing.assert_array_equal(
                 ends[side], (moved[:, None] > theta).sum(axis=1)
@@ -79,14 +73,16 @@ def test_intervals_by_distance_hold_the_ranks_of_all_potentials_so_near():
 @pytest.mark.parametrize("n", [1, 4, 9, 19, 99, 100])
 def test_the_radius_is_the_smallest_that_enough_rows_are_within(n, level):
     scores = np.random.default_rng(n).permutation(n).astype(float)
-    actual = conformal_radius(scores, np.ones(n), level)
+    actual = conformal.conformal_radius(scores, np.ones(n), level)
     # exact arithmetic: level is a multiple of 1/20
     needed = -(-(n + 1) * round(20 * level) // 20)
     assert actual == (needed - 1.0 if needed <= n else np.inf)
-    assert (n >= smallest_sample(level)) == np.isfinite(actual)
+    assert (n >= conformal.smallest_sample(level)) == np.isfinite(actual)
     counts = np.random.default_rng(1).integers(0, 4, n).astype(float)
     if counts.sum():
-        assert conformal_radius(scores, counts, level) == conformal_radius(
+        assert conformal.conformal_radius(
+            scores, counts, level
+        ) == conformal.conformal_radius(
             np.repeat(scores, counts.astype(int)), np.ones(int(counts.sum())), level
         )
 

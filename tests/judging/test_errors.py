@@ -6,22 +6,14 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
-from ordstat.judging.errors import (
-    Predictions,
-    brier_scores,
-    confusion,
-    error_table,
-    level_costs,
-    log_losses,
-    ranked_probability_scores,
-)
+from ordstat.judging import errors
 
 
 def _predictions(seed=0, n=80, n_levels=5, weighted=False):
     rng = np.random.default_rng(seed)
     y = rng.integers(n_levels, size=n)
     p = rng.dirichlet(np.ones(n_levels), size=n)
-    return Predictions(
+    return errors.Predictions(
         y=y,
         codes=p.argmax(axis=1),
         scores=rng.normal(size=n) + y,
@@ -45,7 +37,7 @@ def _repeated(p):
 
 def test_table_matches_scikit_learn():
     p = _predictions()
-    table = error_table(p)
+    table = errors.error_table(p)
     onehot = np.eye(p.n_levels)[p.y]
     expected = {
         "classification error": 1 - metrics.accuracy_score(p.y, p.codes),
@@ -64,15 +56,15 @@ def test_table_matches_scikit_learn():
 def test_macro_averages_skip_ranks_without_rows():
     y = np.array([0, 0, 0, 3])
     codes = np.array([0, 1, 2, 1])
-    p = Predictions(
+    p = errors.Predictions(
         y=y, codes=codes, scores=codes * 1.0, n_levels=5, weights=np.ones(4)
     )
-    table = error_table(p)
+    table = errors.error_table(p)
     assert table["macro absolute error"] == (1.0 + 2.0) / 2
     assert table["macro squared error"] == (5 / 3 + 4.0) / 2
-    cells = confusion(p.y, p.codes, p.weights, 5)
+    cells = errors.confusion(p.y, p.codes, p.weights, 5)
     np.testing.assert_array_equal(
-        level_costs(cells, "absolute"), [1.0, np.nan, np.nan, 2.0, np.nan]
+        errors.level_costs(cells, "absolute"), [1.0, np.nan, np.nan, 2.0, np.nan]
     )
     assert "cost" not in table and "log-loss" not in table
 
@@ -81,21 +73,23 @@ def test_confusion_matches_scikit_learn():
     p = _predictions(weighted=True)
     expected = metrics.confusion_matrix(p.y, p.codes, sample_weight=p.weights)
     np.testing.assert_array_equal(
-        confusion(p.y, p.codes, p.weights, p.n_levels), expected
+        errors.confusion(p.y, p.codes, p.weights, p.n_levels), expected
     )
 
 
 def test_scores_of_probabilities_by_hand():
     p = np.array([[0.2, 0.5, 0.3], [1.0, 0.0, 0.0]])
     y = np.array([1, 2])
-    np.testing.assert_allclose(log_losses(p, y), [np.log(2), np.inf])
-    np.testing.assert_allclose(ranked_probability_scores(p, y), [0.2**2 + 0.3**2, 2.0])
-    np.testing.assert_allclose(brier_scores(p, y), [0.04 + 0.25 + 0.09, 2.0])
+    np.testing.assert_allclose(errors.log_losses(p, y), [np.log(2), np.inf])
+    np.testing.assert_allclose(
+        errors.ranked_probability_scores(p, y), [0.2**2 + 0.3**2, 2.0]
+    )
+    np.testing.assert_allclose(errors.brier_scores(p, y), [0.04 + 0.25 + 0.09, 2.0])
 
 
 def test_integer_weights_repeat_rows():
     p = _predictions(weighted=True)
     ones = _repeated(p)
     np.testing.assert_allclose(
-        error_table(p).values, error_table(ones).values, rtol=1e-12
+        errors.error_table(p).values, errors.error_table(ones).values, rtol=1e-12
     )

@@ -5,18 +5,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from ordstat.judging.errors import (
-    concordance,
-    confusion,
-    inversions,
-    kendall_tau_b,
-    pair_counts,
-    pair_table,
-    preference_risk,
-    somers_d,
-    spearman,
-    weighted_kappa,
-)
+from ordstat.judging import errors
 
 # Sums of at most a few hundred products of small integers: only the division rounds.
 EXACT = 1e-13
@@ -50,7 +39,7 @@ def _brute_force(y, scores, weights):
 @pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
 def test_pair_counts_match_every_pair(y, codes, scores, weights):
     for values in (scores, codes, -scores):
-        pairs = pair_counts(pair_table(y, values, weights))
+        pairs = errors.pair_counts(errors.pair_table(y, values, weights))
         assert (pairs.concordant, pairs.discordant, pairs.tied) == _brute_force(
             y, values, weights
         )
@@ -60,7 +49,7 @@ def test_pair_counts_match_every_pair(y, codes, scores, weights):
 def test_pair_counts_with_real_weights():
     y, _, scores, _ = SAMPLES[1]
     weights = np.random.default_rng(0).random(y.size)
-    pairs = pair_counts(pair_table(y, scores, weights))
+    pairs = errors.pair_counts(errors.pair_table(y, scores, weights))
     np.testing.assert_allclose(
         (pairs.concordant, pairs.discordant, pairs.tied),
         _brute_force(y, scores, weights),
@@ -76,13 +65,13 @@ def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
     dy = y[repeated][:, None] - y[repeated]
     dg = codes[repeated][:, None] - codes[repeated]
     risk = np.sum((dy > 0) & (dg <= 0)) + np.sum((dy < 0) & (dg >= 0))
-    cells = confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
-    assert preference_risk(cells) == pytest.approx(risk / m**2, rel=EXACT)
-    assert inversions(cells) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
-    by_score = pair_counts(pair_table(y, scores, weights))
+    cells = errors.confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
+    assert errors.preference_risk(cells) == pytest.approx(risk / m**2, rel=EXACT)
+    assert errors.inversions(cells) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
+    by_score = errors.pair_counts(errors.pair_table(y, scores, weights))
     somers = stats.somersd(y[repeated], scores[repeated]).statistic
-    assert somers_d(by_score) == pytest.approx(somers, rel=1e-12)
-    assert concordance(by_score) == pytest.approx((1 + somers) / 2, rel=1e-12)
+    assert errors.somers_d(by_score) == pytest.approx(somers, rel=1e-12)
+    assert errors.concordance(by_score) == pytest.approx((1 + somers) / 2, rel=1e-12)
 
 
 @pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
@@ -90,30 +79,36 @@ def test_rank_measures_match_scipy_and_sklearn_on_repeated_rows(
     y, codes, scores, weights
 ):
     rows = np.repeat(np.arange(y.size), weights.astype(int))
-    cells = confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
+    cells = errors.confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
     expected = stats.kendalltau(y[rows], codes[rows], variant="b").statistic
-    assert kendall_tau_b(cells) == pytest.approx(expected, rel=1e-12)
-    assert spearman(cells) == pytest.approx(
+    assert errors.kendall_tau_b(cells) == pytest.approx(expected, rel=1e-12)
+    assert errors.spearman(cells) == pytest.approx(
         stats.spearmanr(y[rows], codes[rows]).statistic, rel=1e-12
     )
     for cost, name in (("absolute", "linear"), ("squared", "quadratic")):
         kappa = cohen_kappa_score(
             y[rows], codes[rows], weights=name, labels=np.arange(len(cells))
         )
-        assert weighted_kappa(cells, cost) == pytest.approx(kappa, rel=1e-11, abs=1e-14)
+        assert errors.weighted_kappa(cells, cost) == pytest.approx(
+            kappa, rel=1e-11, abs=1e-14
+        )
 
 
 def test_undefined_measures_are_nan():
     y = np.array([0, 1, 2, 2])
     constant = np.array([1, 1, 1, 1])
     weights = np.array([0.1, 0.2, 0.3, 0.7])
-    cells = confusion(y, constant, weights, 3)
-    assert np.isnan(kendall_tau_b(cells))
-    assert np.isnan(spearman(cells))
+    cells = errors.confusion(y, constant, weights, 3)
+    assert np.isnan(errors.kendall_tau_b(cells))
+    assert np.isnan(errors.spearman(cells))
     assert np.isnan(
-        weighted_kappa(confusion(constant, constant, weights, 3), "absolute")
+        errors.weighted_kappa(
+            errors.confusion(constant, constant, weights, 3), "absolute"
+        )
     )
-    assert np.isnan(concordance(pair_counts(pair_table(constant, y, weights))))
+    assert np.isnan(
+        errors.concordance(errors.pair_counts(errors.pair_table(constant, y, weights)))
+    )
 
 
 @pytest.mark.parametrize("cost", ["absolute", "squared"])
@@ -122,4 +117,6 @@ def test_kappa_beside_a_constant_is_zero(cost):
     varied = np.array([0, 1, 2, 4, 1])
     constant = np.full(5, 3)
     for y, codes in ((varied, constant), (constant, varied), (constant, np.full(5, 1))):
-        assert weighted_kappa(confusion(y, codes, weights, 5), cost) == 0.0
+        assert (
+            errors.weighted_kappa(errors.confusion(y, codes, weights, 5), cost) == 0.0
+        )

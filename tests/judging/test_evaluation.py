@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from seams import Rows, Sample
+from seams import Rows, Sample, held_out
 
 from ordstat import DataWarning, ordfit
 from ordstat.boosting.orstump import ColumnScore
 from ordstat.fit import Certificate, Fit, ThresholdRule, Trace
+from ordstat.judging import evaluation
 from ordstat.judging.errors import Predictions, error_table
-from ordstat.judging.evaluation import crossvalidate, mean_table
-from ordstat.judging.folds import held_out
 from ordstat.method import Supports
 
 
@@ -49,7 +48,7 @@ class ByMean:
 
 def test_out_of_fold_errors_by_hand():
     sample = _sample()
-    predictions = crossvalidate(
+    predictions = evaluation.crossvalidate(
         ByMean(), sample, 4, np.random.default_rng(1), lambda *_: None
     )
     folds = held_out(sample, 4, np.random.default_rng(1)).argmax(axis=0)
@@ -60,7 +59,7 @@ def test_out_of_fold_errors_by_hand():
         codes = np.sum(sample.X[test] > (np.array(means[1:]) + means[:-1]) / 2, axis=1)
         np.testing.assert_array_equal(codes, predictions[fold].codes)
         by_hand.append(np.abs(codes - sample.y[test]).mean())
-    table = mean_table(predictions)
+    table = evaluation.mean_table(predictions)
     assert table.loc["absolute error", "cv"] == pytest.approx(
         np.average(by_hand, weights=np.bincount(folds)), rel=1e-12
     )
@@ -83,7 +82,7 @@ def test_a_level_within_one_fold(method):
     fit = ordfit("y ~ x", data, method, levels=[1, 2, 3, 4], cost="absolute")
     sample = fit.design.sample
     with pytest.warns(DataWarning, match="All rows of 3 are in one fold"):
-        parts = crossvalidate(
+        parts = evaluation.crossvalidate(
             fit.method,
             sample,
             3,
@@ -121,6 +120,6 @@ def test_an_undefined_fold_leaves_the_mean_to_the_others():
     ]
     values = np.array([error_table(part)["Kendall tau-b"] for part in parts])
     assert np.isnan(values).tolist() == [False, True, False]
-    assert mean_table(parts).loc["Kendall tau-b", "cv"] == pytest.approx(
+    assert evaluation.mean_table(parts).loc["Kendall tau-b", "cv"] == pytest.approx(
         np.nanmean(values)
     )

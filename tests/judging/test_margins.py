@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from seams import BallGeometry
 
-from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import delta_errors, margins
 
 THETA = np.array([-1.0, 0.5, 2.0])

@@ -7,10 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from seams import CostMatrix, Rows, Sample
+from seams import BallGeometry, CostMatrix, Rows, Sample
 
 from ordstat import ordfit
-from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import margin_bounds, margins
 
 DELTA = 0.05

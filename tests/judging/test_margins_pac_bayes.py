@@ -8,10 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import ndtr
-from seams import CostMatrix, Rows, Sample
+from seams import BallGeometry, CostMatrix, Rows, Sample
 
 from ordstat import Gaussian, ordfit
-from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import (
     MARGINS,
     comparisons,

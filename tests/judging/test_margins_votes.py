@@ -14,27 +14,20 @@ from seams import Rows, Sample
 from ordstat import ordfit
 from ordstat.boosting.sums import StumpSum
 from ordstat.boosting.weak import vote_divergence
-from ordstat.judging.margins import VOTE_MARGINS as MARGINS
-from ordstat.judging.margins import (
-    VOTERS,
-    chances_below,
-    comparisons,
-    kl_inverse,
-    vote_bound,
-)
+from ordstat.judging import margins
 
 
 @pytest.mark.parametrize("active", [0.0, 0.3, 1.0])
 def test_chances_by_enumeration(active):
     """All sequences of up to four draws."""
-    actual = chances_below(active)
+    actual = margins.chances_below(active)
     means = np.linspace(-active, active, actual.shape[1])
     for i, n in enumerate((1, 2, 4)):
         for place in (0, 13, 50, 77, 100):
             up = (active + means[place]) / 2
             down = (active - means[place]) / 2
             chance = {1: up, 0: 1 - active, -1: down}
-            for j, g in enumerate(MARGINS / math.sqrt(n)):
+            for j, g in enumerate(margins.VOTE_MARGINS / math.sqrt(n)):
                 sequences = itertools.product((-1, 0, 1), repeat=n)
                 exact = sum(
                     math.prod(chance[a] for a in s)
@@ -45,10 +38,10 @@ def test_chances_by_enumeration(active):
 
 
 def test_chances_of_coins_are_binomial():
-    actual = chances_below(1.0)
+    actual = margins.chances_below(1.0)
     means = np.linspace(-1, 1, actual.shape[1])
-    for i, n in enumerate(VOTERS):
-        for j, g in enumerate(MARGINS / math.sqrt(n)):
+    for i, n in enumerate(margins.VOTERS):
+        for j, g in enumerate(margins.VOTE_MARGINS / math.sqrt(n)):
             exact = binom.cdf(math.floor((n + n * g + 1e-9) / 2), n, (1 + means) / 2)
             np.testing.assert_allclose(actual[i, :, j], exact, atol=1e-9)
 
@@ -138,12 +131,14 @@ def test_the_bound_by_its_formula():
     geometry = fit.geometry
     rows = fit.training_margins
     sample = fit.design.sample
-    actual = vote_bound(comparisons("absolute error", rows, sample), geometry, 0.05)
+    actual = margins.vote_bound(
+        margins.comparisons("absolute error", rows, sample), geometry, 0.05
+    )
     total = geometry.norm + np.abs(geometry.theta).sum()
     best = math.inf
-    for n in VOTERS[:5]:
+    for n in margins.VOTERS[:5]:
         kept = 70 - 2 * n
-        for g in MARGINS / math.sqrt(n):
+        for g in margins.VOTE_MARGINS / math.sqrt(n):
             q = 0.0
             least = 1.0
             for k, theta in enumerate(geometry.theta):
@@ -153,11 +148,17 @@ def test_the_bound_by_its_formula():
                     2 * 70
                 )
             nats = n * geometry.nats + math.log(
-                2 * math.sqrt(kept) * len(VOTERS) * len(MARGINS) / 0.05
+                2
+                * math.sqrt(kept)
+                * len(margins.VOTERS)
+                * len(margins.VOTE_MARGINS)
+                / 0.05
             )
             value = (
                 float(
-                    kl_inverse(np.array(min(q * 70 / kept, 1.0)), np.array(nats / kept))
+                    margins.kl_inverse(
+                        np.array(min(q * 70 / kept, 1.0)), np.array(nats / kept)
+                    )
                 )
                 / least
             )

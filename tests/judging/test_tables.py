@@ -6,7 +6,7 @@ import pytest
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.judging.tables import clopper_pearson, kl_limit
+from ordstat.judging import tables
 
 
 def _draw(rng, n):
@@ -29,8 +29,8 @@ def test_new_rows(fit):
     table = fit.bounds(new, delta=0.1)
     one = table.loc["classification error (new data)"]
     two = table.loc["absolute error (new data)"]
-    assert one["value"] == clopper_pearson((distance > 0).sum(), 300, 0.1)
-    assert two["value"] == 2.0 * kl_limit(distance.mean() / 2.0, 300, 0.1)
+    assert one["value"] == tables.clopper_pearson((distance > 0).sum(), 300, 0.1)
+    assert two["value"] == 2.0 * tables.kl_limit(distance.mean() / 2.0, 300, 0.1)
     assert two["observed"] == pytest.approx(distance.mean()) and two["trivial"] == 2.0
     assert (table["delta"] == 0.1).all() and table["source"].ne("").all()
 

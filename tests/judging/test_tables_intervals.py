@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ordstat.judging.tables import averaged, clopper_pearson, holdout_limits
+from ordstat.judging import tables
 
 
 @pytest.mark.parametrize(
@@ -16,24 +16,26 @@ def test_clopper_pearson_matches_scipy(errors, n):
         .proportion_ci(0.95, method="exact")
         .high
     )
-    assert clopper_pearson(errors, n, 0.05) == pytest.approx(exact, rel=1e-12)
+    assert tables.clopper_pearson(errors, n, 0.05) == pytest.approx(exact, rel=1e-12)
 
 
 def test_two_levels_have_one_error():
-    limits = holdout_limits(
+    limits = tables.holdout_limits(
         np.array([0.0, 1.0, 0.0, 0.0]), np.array([1.0, 2.0, 3.0, 4.0]), 2
     )
-    assert [limit.value for limit in limits] == [clopper_pearson(2, 10, 0.05)] * 2
+    assert [limit.value for limit in limits] == [
+        tables.clopper_pearson(2, 10, 0.05)
+    ] * 2
 
 
 def test_the_mean_of_several_rankers():
     parts = [
-        holdout_limits(
+        tables.holdout_limits(
             np.repeat([0.0, 1.0], [90, wrong]), np.ones(90 + wrong), 3, 0.025
         )
         for wrong in (5, 15)
     ]
-    mean = averaged(parts, 0.05)
+    mean = tables.averaged(parts, 0.05)
     assert [limit.delta for limit in mean] == [0.05, 0.05]
     assert mean[0].value == (parts[0][0].value + parts[1][0].value) / 2
     assert mean[1].training == (5 / 95 + 15 / 105) / 2
@@ -45,7 +47,9 @@ def test_limits_cover_the_true_errors(n):
     p = np.array([0.7, 0.2, 0.1])
     covered = []
     for _ in range(600):
-        limits = holdout_limits(rng.choice(3, size=n, p=p).astype(float), np.ones(n), 3)
+        limits = tables.holdout_limits(
+            rng.choice(3, size=n, p=p).astype(float), np.ones(n), 3
+        )
         covered.append(
             [
                 limit.value >= truth

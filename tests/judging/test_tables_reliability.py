@@ -9,7 +9,7 @@ from prediction.samples import latent
 from scipy.stats import binomtest
 
 from ordstat import DataError, OptionError, ordfit
-from ordstat.judging.tables import reliability, wilson_limits
+from ordstat.judging import tables
 
 FORMULA = "y ~ x1 + x2"
 
@@ -18,7 +18,7 @@ FORMULA = "y ~ x1 + x2"
 @pytest.mark.parametrize(("k", "n"), [(0, 1), (3, 10), (10, 10), (37, 400)])
 def test_wilson_limits(k, n, level):
     expected = binomtest(k, n).proportion_ci(level, method="wilson")
-    actual = wilson_limits(np.array(k / n), np.array(float(n)), level)
+    actual = tables.wilson_limits(np.array(k / n), np.array(float(n)), level)
     np.testing.assert_allclose(actual, (expected.low, expected.high), atol=1e-12)
 
 
@@ -26,13 +26,13 @@ def test_bins_are_of_equal_weight_and_keep_ties_together():
     rng = np.random.default_rng(0)
     p = rng.permutation(1000) / 1000.0
     happened = rng.random(1000) < 0.3
-    curve = reliability(p, happened, np.ones(1000), 8, 0.95)
+    curve = tables.reliability(p, happened, np.ones(1000), 8, 0.95)
     np.testing.assert_array_equal(curve.weight, 125.0)
     for b in range(8):
         inside = (p >= b / 8 - 1e-9) & (p < (b + 1) / 8 - 1e-9)
         np.testing.assert_allclose(curve.predicted[b], p[inside].mean())
         np.testing.assert_allclose(curve.observed[b], happened[inside].mean())
-    tied = reliability(np.round(p, 1), happened, np.ones(1000), 100, 0.95)
+    tied = tables.reliability(np.round(p, 1), happened, np.ones(1000), 100, 0.95)
     np.testing.assert_allclose(tied.predicted, np.arange(11) / 10)
 
 

@@ -9,12 +9,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from seams import LINKS, CostMatrix, Cumulative, Rows, Sample
+from seams import (
+    LINKS,
+    CostMatrix,
+    Cumulative,
+    LikelihoodFit,
+    LikelihoodRule,
+    Rows,
+    Sample,
+)
 
+from ordstat import CumulativeLink
 from ordstat.exceptions import DataError, OptionError
-from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.rule import LikelihoodRule, crossed_rows
+from ordstat.likelihood.rule import crossed_rows
 
 from .samples import PARTS, make
 

@@ -9,11 +9,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from seams import LINKS, Cumulative
+from seams import LINKS, Cumulative, Problem
 
 from ordstat.likelihood.adjacent import Adjacent
 from ordstat.likelihood.family import Family
-from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.sequential import ContinuationRatio, StoppingRatio
 
 from .samples import PARTS, make

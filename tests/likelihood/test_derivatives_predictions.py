@@ -8,21 +8,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from seams import FLEXIBLE, LINKS, CostMatrix, Cumulative, Rows
+from seams import FLEXIBLE, LINKS, CostMatrix, Cumulative, LikelihoodRule, Rows
 
+from ordstat.likelihood import derivatives
 from ordstat.likelihood import derivatives as sensitivity
 from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.derivatives import (
-    QUANTITIES,
-    QuantityOfRows,
-    averages,
-    mean_of,
-    score_errors,
-    standard_errors,
-)
 from ordstat.likelihood.differences import stencil
 from ordstat.likelihood.family import Family
-from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
 from ordstat.mixed.predictions import Predicted
 
@@ -32,7 +24,10 @@ ALL_LINKS = {
     "log-gamma": FLEXIBLE["log-gamma"].at(-0.4),
 }
 #: All quantities of predictions, and the mean of the levels 1 to 4.
-OF_FOUR_LEVELS = {**QUANTITIES, "mean": mean_of(np.arange(1.0, 5.0))}
+OF_FOUR_LEVELS = {
+    **derivatives.QUANTITIES,
+    "mean": derivatives.mean_of(np.arange(1.0, 5.0)),
+}
 
 
 def problem(
@@ -63,9 +58,9 @@ def errors_of(
     rule: LikelihoodRule, rows: Rows, name: str, covariance: np.ndarray
 ) -> np.ndarray:
     def each(some: Rows) -> tuple[np.ndarray, np.ndarray]:
-        return QuantityOfRows(OF_FOUR_LEVELS[name], rule, some).rows()
+        return derivatives.QuantityOfRows(OF_FOUR_LEVELS[name], rule, some).rows()
 
-    return standard_errors(each, rows, rule.n_levels, covariance)
+    return derivatives.standard_errors(each, rows, rule.n_levels, covariance)
 
 
 def moved(rule: LikelihoodRule, change: np.ndarray) -> LikelihoodRule:
@@ -156,7 +151,7 @@ def test_averages_and_errors(
     monkeypatch.setattr(sensitivity, "_BUFFER", 40)  # several chunks
     expected = numeric_jacobian(rule, rows, name)
     weights = np.array([0.1, 0.3, 0.2, 0.0, 0.25, 0.15])
-    values, jacobian = averages(OF_FOUR_LEVELS[name], rule, rows, weights)
+    values, jacobian = derivatives.averages(OF_FOUR_LEVELS[name], rule, rows, weights)
     np.testing.assert_allclose(values, weights @ value(rule, rows, name), rtol=1e-12)
     np.testing.assert_allclose(
         jacobian, np.einsum("n,nmf->mf", weights, expected), atol=2e-9
@@ -173,7 +168,9 @@ def test_score_errors_and_complements() -> None:
     root = np.random.default_rng(1).normal(size=(9, 9))
     covariance = root @ root.T
     expected = [np.sqrt(x @ covariance[6:8, 6:8] @ x) for x in rows.X]
-    np.testing.assert_allclose(score_errors(rule, rows, covariance), expected)
+    np.testing.assert_allclose(
+        derivatives.score_errors(rule, rows, covariance), expected
+    )
     np.testing.assert_allclose(
         rule.family.complements(rule.eta(rows)),
         1 - value(rule, rows, "prob"),
@@ -243,11 +240,11 @@ def test_infinite_thresholds_do_not_move() -> None:
     rule, rows = problem("logit")
     far = Predicted(replace(rule, alpha=np.vstack([rule.alpha[:2], [[np.inf, 0.0]]])))
     values, jacobian = far.slope(
-        QUANTITIES["prob"], rows, direction(rows), np.ones(rows.n)
+        derivatives.QUANTITIES["prob"], rows, direction(rows), np.ones(rows.n)
     )
     assert np.isfinite(values).all() and np.isfinite(jacobian).all()
     kept = Predicted(rule).slope(
-        QUANTITIES["prob"], rows, direction(rows), np.ones(rows.n)
+        derivatives.QUANTITIES["prob"], rows, direction(rows), np.ones(rows.n)
     )[0]
     np.testing.assert_allclose(values[:2], kept[:2], rtol=1e-10)
     assert values[3] == 0.0
@@ -272,7 +269,7 @@ def test_slopes_by_calculus(link: str) -> None:
     }[link]
     one = Rows(X=np.ones((5, 1)))
     values, jacobian = Predicted(rule).slopes(
-        QUANTITIES["inner_cum_prob"], Rows(X=x[:, None]), one
+        derivatives.QUANTITIES["inner_cum_prob"], Rows(X=x[:, None]), one
     )
     np.testing.assert_allclose(values, -2.0 * f, rtol=1e-8, atol=1e-12)
     places = np.arange(3)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from seams import held_weights
 from sklearn.linear_model import LogisticRegression
 
 from ordstat import DataError, DataWarning, ElasticNet, OptionError, ordfit
@@ -176,8 +177,6 @@ def test_more_columns_than_rows_and_a_constant_one():
 
 def test_folds_standardise_their_own_columns():
     """The score of a fold is that of the path of its training rows."""
-    from ordstat.judging.folds import held_weights
-
     lambdas = [0.1, 0.03]
     net = ElasticNet(lambdas=lambdas, cv=4)
     fit = ordfit(NUMBERS, FRAME, penalty=net, seed=3)

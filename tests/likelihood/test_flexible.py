@@ -12,11 +12,10 @@ from itertools import product
 import mpmath as mp
 import numpy as np
 import pytest
-from seams import LINKS, Cumulative, Sample
+from seams import LINKS, Cumulative, LikelihoodFit, Sample
 
 from ordstat import CumulativeLink
 from ordstat.exceptions import DataError, OptionError
-from ordstat.likelihood.fit import LikelihoodFit
 from ordstat.likelihood.flexible import FLEXIBLE
 
 from .samples import PARTS, make

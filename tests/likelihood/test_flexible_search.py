@@ -37,7 +37,10 @@ def data(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
                 " 16\\)"
             ),
         ),
-        ("log-gamma", 0, True, "no maximum from lambda = 8 on"),
+        pytest.param(
+            *("log-gamma", 0, True, "no maximum from lambda = 8 on"),
+            marks=pytest.mark.slow,
+        ),
         ("aranda-ordaz", 3, False, "rises as it falls to 0. Use link='cloglog'"),
     ],
 )

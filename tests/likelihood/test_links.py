@@ -1,4 +1,4 @@
-"""Links against 800-digit arithmetic: bulk, tails, open ends, intervals from 1 down to
+"""Links against 400-digit arithmetic: bulk, tails, open ends, intervals from 1 down to
 1e-8 wide.
 """
 
@@ -62,21 +62,21 @@ MP_SCORE = {
 @cache
 def _end(name: str, t: float) -> tuple[mp.mpf, mp.mpf, mp.mpf]:
     """cdf, pdf and derivative of log pdf at an end, which several intervals share, in
-    800 digits.
+    400 digits.
     """
     if np.isinf(t):
         return mp.mpf(t > 0), mp.mpf(0), mp.mpf(0)
-    with mp.workdps(800):
+    with mp.workdps(400):
         end = mp.mpf(t)
         return MP_CDF[name](end), mp.exp(MP_LOG_PDF[name](end)), MP_SCORE[name](end)
 
 
 def truth(name: str, u: float, lo: float) -> dict[str, float]:
-    """log p and its derivatives by definition, in 800 digits (cdf differences of 1e-8
+    """log p and its derivatives by definition, in 400 digits (cdf differences of 1e-8
     in far tails).
     """
     (top, f_u, s_u), (bottom, f_l, s_l) = _end(name, u), _end(name, lo)
-    with mp.workdps(800):
+    with mp.workdps(400):
         p = top - bottom
         a = f_u / p
         b = f_l / p
@@ -139,7 +139,7 @@ def test_curves_against_exact_arithmetic(name: str) -> None:
     with mp.workdps(50):
         cdf = [float(MP_CDF[name](mp.mpf(x))) for x in t]
         pdf = [float(mp.exp(MP_LOG_PDF[name](mp.mpf(x)))) for x in t]
-    with mp.workdps(800):
+    with mp.workdps(400):
         sf = [float(1 - MP_CDF[name](mp.mpf(x))) for x in t]
     for curve, want in ((link.cdf, cdf), (link.sf, sf), (link.pdf, pdf)):
         # exp of numbers near 600 has an error of 600 ulp

@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from seams import LINKS, Rows, Sample
+from seams import LINKS, LikelihoodFit, LikelihoodRule, Rows, Sample
 
 from ordstat import CumulativeLink
 from ordstat.exceptions import OptionError
-from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.rule import LikelihoodRule
 
 from .samples import PARTS, make
 

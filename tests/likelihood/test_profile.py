@@ -256,7 +256,7 @@ def test_a_profile_with_lambda_is_the_highest_over_lambda() -> None:
     data = pd.DataFrame({"x1": rng.normal(size=80), "x2": rng.normal(size=80)})
     data["y"] = np.digitize(data["x1"] + rng.logistic(size=80), [-1.0, 0.0, 1.0])
     actual = ordfit("y ~ x1 + x2", data, link="log-gamma").profile("x1", points=3)
-    lams = np.linspace(-8.0, 8.0, 33)
+    lams = np.linspace(-8.0, 8.0, 17)
     for row in actual.itertuples():
         held = data.assign(known=row.value * data["x1"])
 
@@ -313,7 +313,7 @@ def test_limits_of_a_link_with_lambda_where_the_profile_has_branches():
     )
 
 
-@pytest.mark.parametrize("seed", [3, 7])
+@pytest.mark.parametrize("seed", [pytest.param(3, marks=pytest.mark.slow), 7])
 def test_limits_hold_for_every_lambda(seed: int) -> None:
     """At a limit no fixed lambda has a likelihood above half the quantile below the
     maximum: refits with an offset.

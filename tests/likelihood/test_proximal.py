@@ -10,7 +10,7 @@ import pytest
 import twins_descent
 
 from ordstat.compiled.descent import descend
-from ordstat.likelihood.proximal import PenalisedPoint, Shrinkage, solve
+from ordstat.likelihood import proximal
 from ordstat.newton import Blocks
 
 
@@ -57,7 +57,7 @@ def shrinkage(starts, l1, l2, bounds=None):
     p = starts[-1]
     lower, upper = bounds or (np.full(p, -np.inf), np.full(p, np.inf))
     sizes = len(starts) - 1
-    return Shrinkage(
+    return proximal.Shrinkage(
         starts=starts,
         l1=np.broadcast_to(l1, sizes).astype(float),
         l2=np.broadcast_to(l2, sizes).astype(float),
@@ -82,8 +82,10 @@ PENALTIES = {
 def test_minimum_of_a_quadratic_function(name):
     penalty = PENALTIES[name]
     model = Quadratic(np.random.default_rng(3), 12)
-    begun = PenalisedPoint.of(model, np.zeros(2), np.zeros(12))
-    found = solve(model, begun, penalty, 1e-10, np.zeros(penalty.l1.size, dtype=bool))
+    begun = proximal.PenalisedPoint.of(model, np.zeros(2), np.zeros(12))
+    found = proximal.solve(
+        model, begun, penalty, 1e-10, np.zeros(penalty.l1.size, dtype=bool)
+    )
     assert found.residual <= 1e-10
     x = np.concatenate([found.point.theta, found.point.b])
     # CLARABEL ends at about 1e-6 where groups are cones

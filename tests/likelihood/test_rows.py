@@ -8,9 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from seams import LINKS, Cumulative, Rows, Sample
+from seams import LINKS, Cumulative, Problem, Rows, Sample
 
-from ordstat.likelihood.problem import Problem
 from ordstat.newton import Evaluation
 
 N = 2500

@@ -11,12 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
-from seams import LINKS, Cumulative, Rows, Sample
+from seams import LINKS, Cumulative, LikelihoodFit, Problem, Rows, Sample
 
 from ordstat import AdjacentCategory, CumulativeLink, ordfit
 from ordstat.exceptions import SeparationWarning
-from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.problem import Problem
 
 from .samples import make
 

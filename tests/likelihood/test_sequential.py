@@ -32,9 +32,9 @@ from ordstat import (
     pool,
 )
 from ordstat.exceptions import UnavailableError
+from ordstat.likelihood import sequential
 from ordstat.likelihood.predictor import Predictor
 from ordstat.likelihood.row_limits import RowLimits
-from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:weights= are counts of equal rows:ordstat.exceptions.DataWarning"
@@ -319,7 +319,7 @@ def test_grouped_hazards_are_the_cumulative_model(
 def families() -> list[Any]:
     pairs = [
         (kind, back)
-        for kind in (ContinuationRatio, StoppingRatio)
+        for kind in (sequential.ContinuationRatio, sequential.StoppingRatio)
         for back in (False, True)
     ]
     return [
@@ -342,7 +342,7 @@ def slopes(value: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("family", families())
-def test_derivatives_by_the_predictors(family: Sequential) -> None:
+def test_derivatives_by_the_predictors(family: sequential.Sequential) -> None:
     terms = family.at_eta(ETA, Y)
     p = np.exp(family.log_probabilities(ETA))
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-14)
@@ -366,7 +366,7 @@ def test_derivatives_by_the_predictors(family: Sequential) -> None:
 
 
 @pytest.mark.parametrize("family", families())
-def test_the_chain_rule(family: Sequential) -> None:
+def test_the_chain_rule(family: sequential.Sequential) -> None:
     """By every threshold, H and tau: score, curvature and slopes of the curvature."""
     rng = np.random.default_rng(2)
     point = np.vstack([rng.normal(size=(4, 40)), 0.3 * rng.normal(size=(2, 40))])
@@ -399,7 +399,7 @@ def test_the_chain_rule(family: Sequential) -> None:
 
 
 @pytest.mark.parametrize("family", families())
-def test_start_has_the_shares(family: Sequential) -> None:
+def test_start_has_the_shares(family: sequential.Sequential) -> None:
     shares = np.array([0.1, 0.3, 0.05, 0.35, 0.2])
     eta = family.start(shares)[None]
     np.testing.assert_allclose(np.exp(family.log_probabilities(eta))[0], shares)
@@ -519,7 +519,9 @@ def test_errors_and_limits_of_hazards(direction: str) -> None:
 STATES = np.array(list(product([0.0, np.inf, -np.inf, np.nan], repeat=3)))
 
 
-def answers(family: Sequential, type: str, given: np.ndarray, draws: int) -> np.ndarray:
+def answers(
+    family: sequential.Sequential, type: str, given: np.ndarray, draws: int
+) -> np.ndarray:
     """(draws, M) predictions with drawn values of unknown predictors."""
     rng = np.random.default_rng(0)
     values = rng.choice([-np.inf, -1.3, 0.4, 2.0, np.inf], size=(draws, 3))
@@ -539,7 +541,7 @@ def test_every_state_of_the_predictors(back: bool, type: str) -> None:
     """Unknown: it changes with predictors without a value. Certain: with no finite
     one.
     """
-    family = ContinuationRatio(LINKS["logit"], backward=back)
+    family = sequential.ContinuationRatio(LINKS["logit"], backward=back)
     limits = RowLimits(STATES, None, np.zeros(len(STATES)), family)
     unknown = limits.unknown(type)
     certain = limits.certain(type)

@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from seams import held_weights
 
 from ordstat import ElasticNet, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.judging.folds import held_weights
 
 
 @pytest.fixture(scope="module")

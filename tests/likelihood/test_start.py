@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
 from scipy.special import logsumexp
-from seams import Rows, Sample
+from seams import LikelihoodFit, Rows, Sample
 
 from benchmarks.against_r.specs import KINDS
 from ordstat import CumulativeLink, ordfit
 from ordstat.exceptions import ConvergenceWarning, SeparationWarning
-from ordstat.likelihood.fit import LikelihoodFit
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
 pytestmark = pytest.mark.filterwarnings(
@@ -235,16 +233,22 @@ def test_nominal_effects_of_a_level_with_a_few_of_many_rows(seed, n):
     assert fit.converged
 
     # log P(y = k) up to a constant is minus the sum of the thresholds below k, plus k
-    # x'b
-    def loss(v):
-        thresholds = v[:3] + rare[:, None] * v[3:6]
-        levels = np.hstack(
-            [np.zeros((n, 1)), np.cumsum(v[6] * x[:, None] - thresholds, axis=1)]
-        )
-        return (logsumexp(levels, axis=1) - levels[np.arange(n), y]).sum() / n
-
-    best = minimize(loss, np.zeros(7), method="BFGS", options={"gtol": 1e-9})
-    assert fit.loglik == pytest.approx(-n * best.fun, abs=1e-4)
+    # x'b: a concave likelihood, whose maximum is where its gradient is zero
+    thresholds, shifts, slope = np.split(fit.params.to_numpy(), [3, 6])
+    steps = slope * x[:, None] - thresholds - rare[:, None] * shifts
+    levels = np.hstack([np.zeros((n, 1)), np.cumsum(steps, axis=1)])
+    total = logsumexp(levels, axis=1)
+    loglik = (levels[np.arange(n), y] - total).sum()
+    assert fit.loglik == pytest.approx(loglik, rel=1e-12)
+    above = np.arange(1, 4)
+    excess = np.exp(levels[:, 1:] - total[:, None]) - (y[:, None] == above)
+    by_threshold = excess[:, ::-1].cumsum(axis=1)[:, ::-1]
+    for gradient in (
+        by_threshold.sum(axis=0),
+        by_threshold[rare].sum(axis=0),
+        x @ by_threshold.sum(axis=1),
+    ):
+        np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")

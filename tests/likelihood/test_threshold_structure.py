@@ -10,17 +10,15 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
-from seams import LINKS, Cumulative, Rows, Sample
+from seams import LINKS, Cumulative, LikelihoodFit, Problem, Rows, Sample
 
 from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import DataError, OptionError
-from ordstat.likelihood.fit import LikelihoodFit
-from ordstat.likelihood.problem import Problem
-from ordstat.likelihood.threshold_structure import THRESHOLDS, threshold_map
+from ordstat.likelihood import threshold_structure
 
 from .samples import PARTS, make
 
-STRUCTURES = [name for name in THRESHOLDS if name != "flexible"]
+STRUCTURES = [name for name in threshold_structure.THRESHOLDS if name != "flexible"]
 
 
 def fit(sample: Sample, **options: object) -> LikelihoodFit:
@@ -52,7 +50,7 @@ def fit(sample: Sample, **options: object) -> LikelihoodFit:
 def test_maps_are_those_of_r(
     name: str, n: int, names: str, jacobian: list[list[int]]
 ) -> None:
-    actual = threshold_map(name, n)
+    actual = threshold_structure.threshold_map(name, n)
     assert actual is not None and actual.names == tuple(names.split())
     np.testing.assert_array_equal(actual.jacobian, jacobian)
 
@@ -184,7 +182,7 @@ def test_many_levels(link: str) -> None:
 
 
 @pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
-@pytest.mark.parametrize("threshold", THRESHOLDS)
+@pytest.mark.parametrize("threshold", threshold_structure.THRESHOLDS)
 def test_starting_at_the_optimum_there_is_nothing_to_do(
     threshold: str, parts: tuple[str, ...]
 ) -> None:
@@ -241,7 +239,7 @@ def test_meat_of_the_sandwich(threshold: str) -> None:
 
 def test_the_problem_maps_users_values_there_and_back() -> None:
     sample = make(PARTS["all"], n_levels=5)
-    for threshold in THRESHOLDS:
+    for threshold in threshold_structure.THRESHOLDS:
         problem = Problem.of(sample, Cumulative(LINKS["logit"]), None, threshold)
         values = np.random.default_rng(0).normal(size=problem.n_parameters)
         back = problem.user.coefficients(problem.from_user(values))
@@ -264,7 +262,7 @@ PARTS_OF_WINE = {
 def test_the_matrix_of_a_structure_is_this_structure(name: str, parts: str) -> None:
     options = PARTS_OF_WINE[parts]
     named = ordfit("rating ~ temp", WINE, **options, threshold=name)
-    structure = threshold_map(name, 4)
+    structure = threshold_structure.threshold_map(name, 4)
     assert structure is not None
     given = ordfit("rating ~ temp", WINE, **options, threshold=structure.jacobian)
     assert given.loglik == pytest.approx(named.loglik, abs=1e-10)

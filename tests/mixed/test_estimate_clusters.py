@@ -41,7 +41,7 @@ def test_scores_are_differences_of_integrals() -> None:
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE, quadrature=25)
     psi = np.append(fit.params.to_numpy(), fit.varcorr()["sd"].to_numpy())
     actual = fit.fit.likelihood.score_totals(CODES, 9)
-    for judge in range(9):
+    for judge in (0, 4, 8):
         rows = WINE[judge == CODES]
         differences = [
             (integral(psi + h, rows) - integral(psi - h, rows)) / 2e-4

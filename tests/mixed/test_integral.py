@@ -11,11 +11,10 @@ import pytest
 from reference_cases import load_data
 from scipy.optimize import approx_fprime
 from scipy.special import expit
-from seams import LINKS, Cumulative, LikelihoodResults, build
+from seams import LINKS, Cumulative, LikelihoodResults, Problem, build
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import OptionError
-from ordstat.likelihood.problem import Problem
 from ordstat.mixed.integral import evaluate_by_nodes
 from ordstat.mixed.model import MixedModel
 from ordstat.mixed.search import zero_effects

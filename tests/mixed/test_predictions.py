@@ -175,7 +175,7 @@ def test_rows_without_values_have_no_predictions(fit: LikelihoodResults) -> None
 
 
 def test_simulated_effects_have_their_variance() -> None:
-    """4000 responses of one row each of many groups: shares of the population, and rows
+    """2000 responses of one row each of many groups: shares of the population, and rows
     of a group that go together.
     """
     fit = ordfit("rating ~ temp + contact + (1 | judge)", WINE)
@@ -183,7 +183,7 @@ def test_simulated_effects_have_their_variance() -> None:
         ["judge", "bottle"]
     )
     drawn = (
-        fit.simulate(4000, seed=1, newdata=rows)
+        fit.simulate(2000, seed=1, newdata=rows)
         .apply(lambda column: column.cat.codes)
         .to_numpy()
     )

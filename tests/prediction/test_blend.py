@@ -6,6 +6,7 @@ import pytest
 from problems import ranked
 from scipy.special import logit
 from scipy.stats import ttest_rel
+from seams import held_weights
 
 from ordstat import (
     REDSVM,
@@ -17,7 +18,6 @@ from ordstat import (
     ordfit,
 )
 from ordstat.exceptions import DataError
-from ordstat.judging.folds import held_weights
 from ordstat.prediction import blend
 from ordstat.prediction.blend import _gain, _lead, simplex_weights
 

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from light_options import LIGHT
 from scipy.optimize import minimize
 from scipy.special import log_expit, log_softmax
 from seams import METHODS, Rows, Sample
@@ -57,8 +58,9 @@ def test_every_ranker_has_probabilities(method):
     frame = latent(80, 0)
     if METHODS[method].method.supports.two_levels_only:
         frame = frame.assign(y=pd.Categorical(frame["y"].cat.codes > 1, ordered=True))
-    plain = ordfit(FORMULA, frame, method)
-    fit = fitted(frame, method, 2)
+    light = LIGHT.get(method, {})
+    plain = ordfit(FORMULA, frame, method, **light)
+    fit = fitted(frame, method, 2, **light)
     new = latent(40, 1)
     prob = fit.predict(new, type="prob")
     cum = fit.predict(new, type="cum_prob")
@@ -408,11 +410,18 @@ def test_update_errors_augment_and_later_fits():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("method", ["redsvm", "csovo", "orboost-all"])
-def test_scikit_learn_checks(method):
-    outcomes = check_estimator(
-        OrdinalClassifier(method, calibrate=2), on_skip=None, on_fail=None
-    )
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        pytest.param("redsvm", {}, marks=pytest.mark.slow),
+        ("csovo", {}),
+        ("orboost-all", {"rounds": 10}),
+    ],
+    ids=str,
+)
+def test_scikit_learn_checks(method, options):
+    model = OrdinalClassifier(method, calibrate=2, **options)
+    outcomes = check_estimator(model, on_skip=None, on_fail=None)
     amiss = {
         o["check_name"]: repr(o["exception"])
         for o in outcomes

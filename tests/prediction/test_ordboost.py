@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from problems import curved, ranked
-from seams import Rows, Sample
+from seams import Rows, Sample, held_weights
 
 from ordstat import (
     CumulativeLink,
@@ -19,7 +19,6 @@ from ordstat import (
     ordfit,
 )
 from ordstat.compiled.boost import parts_of
-from ordstat.judging.folds import held_weights
 from ordstat.prediction.start import BinnedRows
 
 from . import naive

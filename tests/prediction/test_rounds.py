@@ -7,16 +7,10 @@ import time
 import numpy as np
 import pytest
 from scipy.special import expit
+from seams import Rows, Sample
 
 from ordstat import Blend
-from ordstat.formula.sample import Rows, Sample
-from ordstat.prediction.rounds import (
-    Settings,
-    best_thresholds,
-    damped,
-    logit_loss,
-    stepped,
-)
+from ordstat.prediction import rounds
 from ordstat.prediction.start import BinnedRows
 
 STEP = 1e-30
@@ -39,10 +33,10 @@ def rows():
 
 def test_the_loss(rows):
     y, H, theta, w = rows
-    assert logit_loss(y, w, H, theta) == pytest.approx(
+    assert rounds.logit_loss(y, w, H, theta) == pytest.approx(
         float(w @ plain(y, H, theta)), rel=1e-12
     )
-    assert logit_loss(y, np.empty(0), H, theta) == pytest.approx(
+    assert rounds.logit_loss(y, np.empty(0), H, theta) == pytest.approx(
         float(plain(y, H, theta).sum()), rel=1e-12
     )
 
@@ -61,17 +55,17 @@ def test_a_step_is_newtons(rows):
             for set_ in around
         )
         second[j] = (np.array(high) - low) / 2e-5
-    actual, slope = stepped(y, w, H, theta)
+    actual, slope = rounds.stepped(y, w, H, theta)
     assert slope == pytest.approx(np.abs(gradient).max(), rel=1e-9)
     np.testing.assert_allclose(
-        actual, damped(theta, np.linalg.solve(second, gradient)), rtol=1e-5
+        actual, rounds.damped(theta, np.linalg.solve(second, gradient)), rtol=1e-5
     )
 
 
 def test_best_thresholds(rows):
     """No step in any direction lowers the loss, and the order is kept."""
     y, H, start, w = rows
-    theta, slope = best_thresholds(y, w, H, start)
+    theta, slope = rounds.best_thresholds(y, w, H, start)
     assert slope < 1e-8
     assert (np.diff(theta) > 0).all()
     least = w @ plain(y, H, theta)
@@ -85,7 +79,7 @@ def test_best_thresholds_of_one_question(rows):
     """
     y, H, _, w = rows
     above = (y > 2).astype(np.uint16)
-    theta, _ = best_thresholds(above, w, H, np.zeros(1))
+    theta, _ = rounds.best_thresholds(above, w, H, np.zeros(1))
     low = -10.0
     high = 10.0
     for _ in range(80):
@@ -101,7 +95,7 @@ def test_a_step_keeps_the_order():
     for _ in range(200):
         theta = np.sort(rng.normal(size=4))
         step = 10 * rng.normal(size=4)
-        actual = damped(theta, step)
+        actual = rounds.damped(theta, step)
         assert (np.diff(actual) >= 0.5 * np.diff(theta) - 1e-12).all()
         assert np.abs(actual - theta).max() <= 1 + 1e-12
 
@@ -129,7 +123,7 @@ def test_many_columns_of_few_rows_have_fewer_bins(n_columns, n, bins):
 )
 def test_a_tree_draws_at_most_300_columns_by_default(n_columns, share, drawn):
     training = BinnedRows.of(wide(n_columns, 20), "OrdinalBoosting")
-    settings = Settings(
+    settings = rounds.Settings(
         learning_rate=0.1,
         depth=1,
         penalty=1.0,

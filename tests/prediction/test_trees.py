@@ -6,7 +6,7 @@ from scipy.special import expit
 from seams import Rows
 
 from ordstat.compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
-from ordstat.prediction.trees import BoostedTrees, LinearStart, ValueTree
+from ordstat.prediction import trees
 
 from . import naive
 
@@ -24,7 +24,7 @@ def levels_of(rng, N, spread=2.0):
 def compiled_tree(codes, rows, levels, w, depth, **more):
     """A compiled tree; `naive.Grower` has the meaning of the options."""
     D, (y, H, theta) = len(codes), levels
-    out = ValueTree.empty(max(2 * len(rows) - 1, 1), len(rows))
+    out = trees.ValueTree.empty(max(2 * len(rows) - 1, 1), len(rows))
     counts = more.get("counts")
     if counts is None:
         counts = (
@@ -81,13 +81,13 @@ def values_of(tree, codes, counts, kinds):
         np.zeros(count if kind else 0)
         for kind, count in zip(kinds, counts, strict=True)
     )
-    start = LinearStart(np.zeros(len(kinds)), np.zeros(len(kinds)), effects)
+    start = trees.LinearStart(np.zeros(len(kinds)), np.zeros(len(kinds)), effects)
     left = tree.lefts(X, cuts)
     at = np.zeros(len(X), dtype=int)
     while (inner := tree.column[at] >= 0).any():
         at = np.where(inner, tree.child[at] + ~left[np.arange(len(X)), at], at)
     return (
-        BoostedTrees(linear=start, cuts=cuts, trees=(tree, tree))(Rows(X=X)) / 2,
+        trees.BoostedTrees(linear=start, cuts=cuts, trees=(tree, tree))(Rows(X=X)) / 2,
         tree.value[at],
     )
 

@@ -33,7 +33,7 @@ from ordstat import (
 )
 from ordstat.formula.scaling import fit_scaling
 from ordstat.prediction.blend import member
-from ordstat.reduction.classifiers import NOMINAL, copied
+from ordstat.reduction import classifiers
 
 #: Package, class and settings that make 20 small trees.
 MAKERS = {
@@ -99,7 +99,7 @@ def test_other_packages(frame, package, capfd, tmp_path, monkeypatch):
     assert predicted.columns.tolist() == LEVELS
     np.testing.assert_allclose(predicted.sum(axis=1), 1.0, atol=1e-12)
     ordered = frame.sort_values(["y", "a", "b"])  # the order that rows are given in
-    quiet = copied(model, np.random.default_rng(0))
+    quiet = classifiers.copied(model, np.random.default_rng(0))
     # single precision
     np.testing.assert_allclose(
         predicted.loc[ordered.index], own(quiet, ordered), atol=1e-6
@@ -133,7 +133,7 @@ def test_one_model_a_threshold_is_that_of_the_package(frame, package):
     order = np.lexsort([frame["b"], frame["a"], codes])
     X = frame[["a", "b"]].to_numpy()[order]
     new = frame[["a", "b"]].to_numpy()
-    quiet = copied(model, np.random.default_rng(0))
+    quiet = classifiers.copied(model, np.random.default_rng(0))
     one = [
         clone(quiet).fit(X, codes[order] > k).predict_proba(new)[:, 1] for k in range(3)
     ]
@@ -360,7 +360,7 @@ def test_a_classifier_is_written_on_one_line(package):
     assert eval(text, names).base.get_params() == model.get_params()
 
 
-@pytest.mark.parametrize("base", sorted(set(NOMINAL) - {"hgb"}))
+@pytest.mark.parametrize("base", sorted(set(classifiers.NOMINAL) - {"hgb"}))
 def test_named_bases_go_through_files(frame, base, tmp_path):
     fit = ordfit("y ~ a + b", frame, "nominal-classifier", base=base)
     fit.save(tmp_path / "fit.ordstat")

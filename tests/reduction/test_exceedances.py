@@ -4,10 +4,9 @@ import gc
 
 import numpy as np
 import pytest
+from seams import CostMatrix, Rows
 
 from ordstat import datasets, ordfit
-from ordstat.formula.sample import Rows
-from ordstat.judging.costs import CostMatrix
 from ordstat.prediction.blend import Mixture
 from ordstat.reduction import exceedances
 from ordstat.reduction.exceedances import CumulativeRule

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import minimize
-from seams import CostMatrix, Rows
+from seams import CostMatrix, Rows, extend
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
@@ -26,7 +26,6 @@ from ordstat.formula.distinct import DistinctRows
 from ordstat.reduction.encoding import (
     binary_cost,
     codes_of,
-    extend,
     extended_rows,
     training_bound,
 )

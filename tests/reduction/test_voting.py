@@ -5,15 +5,21 @@ level.
 import numpy as np
 import pandas as pd
 import pytest
-from seams import Rows, Sample, resolve
+from seams import Rows, Sample, resolve, stratified_folds
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from ordstat import DataError, OptionError, Perceptron, ordfit
-from ordstat.judging.folds import stratified_folds
-from ordstat.reduction.voting import CostTransform, OneVersusAll, OneVersusOne
+from ordstat import (
+    CostTransform,
+    DataError,
+    OneVersusAll,
+    OneVersusOne,
+    OptionError,
+    Perceptron,
+    ordfit,
+)
 from ordstat.svm.cross_validation import GRID
 
 from .problems import any_costs, blobs, own_costs

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from ordstat import datasets, ordfit
-from ordstat.report.frames import BROOM_NAMES, broom_frame
+from ordstat.report import frames
 
 WINE = datasets.load("wine")
 FIT = ordfit("rating ~ temp + contact", WINE)
@@ -39,7 +39,7 @@ def test_names_of_broom(table, columns):
     tidy = table.tidy()
     assert list(tidy.columns) == columns
     own = table if isinstance(table, pd.DataFrame) else table.frame
-    back = {new: old for old, new in BROOM_NAMES.items() if old in own}
+    back = {new: old for old, new in frames.BROOM_NAMES.items() if old in own}
     for name in columns:
         if back.get(name, name) in own:
             np.testing.assert_array_equal(tidy[name], own[back.get(name, name)])
@@ -72,4 +72,4 @@ def test_levels_of_predictions_come_one_below_another():
 
 def test_a_name_that_is_taken_stays():
     table = pd.DataFrame({"F": [2.0], "statistic": [1.0], "lower": [0.0]})
-    assert list(broom_frame(table).columns) == ["F", "statistic", "conf_low"]
+    assert list(frames.broom_frame(table).columns) == ["F", "statistic", "conf_low"]

@@ -5,11 +5,10 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from seams import resolve
+from seams import build, resolve
 
 from ordstat import CumulativeLink, OptionError, SurveyDesign, datasets, ordfit
 from ordstat.exceptions import DataWarning, FormulaError
-from ordstat.formula.design import build
 
 WINE = datasets.load("wine").assign(hours=np.arange(72.0) % 7)
 FORMULA = "rating ~ temp + hours"

@@ -6,23 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ordstat.report import render
 from ordstat.report.cells import column_cells, short_p_value
 from ordstat.report.grid import SCREEN
-from ordstat.report.render import Report, Summary, Table, as_html, as_text
 
 
 def _report(**changes):
     frame = pd.DataFrame(
         {"estimate": [1.5, np.nan], "p": [1e-20, 0.5]}, index=["<b>", "x & y"]
     )
-    table = Table(title="Effects <i>", frame=frame, formats={"p": "p"}, note="note <u>")
+    table = render.Table(
+        title="Effects <i>", frame=frame, formats={"p": "p"}, note="note <u>"
+    )
     parts = {
         "title": "T",
         "header": (("Rows", 72), ("Method", "M<C>")),
         "tables": (table,),
         "notes": ("careful <s>",),
     }
-    return Report(**{**parts, **changes})
+    return render.Report(**{**parts, **changes})
 
 
 @pytest.mark.parametrize(
@@ -58,7 +60,7 @@ def test_cells(values, spec, cells):
 
 
 def test_text_is_aligned():
-    lines = as_text(_report()).splitlines()
+    lines = render.as_text(_report()).splitlines()
     head = next(i for i, line in enumerate(lines) if line.startswith("Effects"))
     assert lines[head + 1 : head + 5] == [
         "       estimate      p",
@@ -82,12 +84,12 @@ def test_nothing_is_wider_than_the_page(n_columns, label):
         title=words,
         header=(("Long", words), ("A", 1), ("B", "short"), ("C" * 40, "x" * 150)),
         tables=(
-            Table(title=words, frame=frame, note=words),
-            Table(title="t", frame=frame.iloc[:, :1]),
+            render.Table(title=words, frame=frame, note=words),
+            render.Table(title="t", frame=frame.iloc[:, :1]),
         ),
         notes=(words,),
     )
-    text = as_text(report)
+    text = render.as_text(report)
     assert max(map(len, text.splitlines())) <= SCREEN
     for i in range(n_columns):
         assert f"column {i}" in text
@@ -95,10 +97,10 @@ def test_nothing_is_wider_than_the_page(n_columns, label):
 
 def test_wide_tables_keep_every_number():
     frame = pd.DataFrame(np.arange(120.0).reshape(2, 60), index=["r", "s"])
-    text = as_text(
+    text = render.as_text(
         _report(
             tables=(
-                Table(
+                render.Table(
                     title="wide",
                     frame=frame,
                     formats=dict.fromkeys(frame.columns, ".1f"),
@@ -111,7 +113,7 @@ def test_wide_tables_keep_every_number():
 
 
 def test_html_is_escaped_and_without_script():
-    html = as_html(_report(title="<script>alert(1)</script>"))
+    html = render.as_html(_report(title="<script>alert(1)</script>"))
     for raw in ("<b>", "<i>", "<u>", "<s>", "<script", "M<C>"):
         assert raw not in html
     assert "&lt;b&gt;" in html and "x &amp; y" in html and "&lt;.001" in html
@@ -120,15 +122,15 @@ def test_html_is_escaped_and_without_script():
 
 def test_html_keeps_the_spaces_before_a_label():
     frame = pd.DataFrame({"v": [1, 2]}, index=["all rows", "  x <= 1"])
-    html = as_html(
-        _report(header=(), notes=(), tables=(Table(title="t", frame=frame),))
+    html = render.as_html(
+        _report(header=(), notes=(), tables=(render.Table(title="t", frame=frame),))
     )
     cell = re.search(r'<td style="([^"]*)">  x &lt;= 1</td>', html)
     assert cell is not None and "white-space:pre" in cell.group(1).split(";")
 
 
 def test_summary_shows_the_report_everywhere():
-    summary = Summary(_report())
-    assert str(summary) == repr(summary) == as_text(summary.report)
-    assert summary._repr_html_() == as_html(summary.report)
+    summary = render.Summary(_report())
+    assert str(summary) == repr(summary) == render.as_text(summary.report)
+    assert summary._repr_html_() == render.as_html(summary.report)
     assert summary.tables["Effects <i>"].loc["<b>", "estimate"] == 1.5

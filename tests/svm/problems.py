@@ -1,11 +1,10 @@
 """Small ranking problems of known make for the tests of RED-SVM."""
 
 import numpy as np
-from seams import CostMatrix, Rows, Sample
+from seams import CostMatrix, Rows, Sample, extend
 
 from ordstat import Gaussian, Laplacian, Linear, Perceptron, Polynomial, Stump
 from ordstat.judging.costs import is_convex
-from ordstat.reduction.encoding import extend
 from ordstat.svm.dual import ExtendedDual
 from ordstat.svm.gram import DenseGram, centred
 

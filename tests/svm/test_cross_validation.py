@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from seams import METHODS, CostMatrix
+from seams import METHODS, CostMatrix, stratified_folds
 
 from ordstat import (
     REDSVM,
@@ -15,7 +15,6 @@ from ordstat import (
     ordfit,
 )
 from ordstat.fit import Selection
-from ordstat.judging.folds import stratified_folds
 from ordstat.report.sections import selection_table
 
 from .problems import rows, sample

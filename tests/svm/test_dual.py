@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from ordstat.svm.dual import balanced, best_offset, certify
+from ordstat.svm import dual
 from ordstat.svm.routes import SOLVERS
 
 from .problems import COSTS, KERNELS, problem
@@ -38,7 +38,7 @@ def test_any_point_is_certified_honestly(kernel, cost, C):
     )
     rng = np.random.default_rng(5)
     for scale in (0.1, 1.0, 3.0):
-        s = certify(p, C, scale * C * rng.normal(size=p.labels.shape))
+        s = dual.certify(p, C, scale * C * rng.normal(size=p.labels.shape))
         assert s.u.sum() == pytest.approx(0.0, abs=1e-9)
         assert (p.labels * s.u >= 0).all()
         assert (np.abs(s.u) <= C * p.weights).all()
@@ -77,7 +77,9 @@ def test_offset_is_the_best_one(seed):
     actual = minimize_scalar(
         loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-10}
     )
-    assert loss(best_offset(p.labels, p.weights, scores, theta)) <= actual.fun + 1e-9
+    assert (
+        loss(dual.best_offset(p.labels, p.weights, scores, theta)) <= actual.fun + 1e-9
+    )
 
 
 def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
@@ -87,7 +89,7 @@ def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
         gram=p.gram, labels=labels, weights=np.ones((2, 1)), gamma=1.0, ordered=False
     )
     # Knots at 1 - 3 = -2 and -1 - (-5) = 4: any b between costs the same, nothing.
-    assert best_offset(
+    assert dual.best_offset(
         p.labels, p.weights, np.array([3.0, -5.0]), np.zeros(1)
     ) == pytest.approx(1.0)
     # One label alone: the nearest b without loss.
@@ -98,7 +100,7 @@ def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
         gamma=1.0,
         ordered=False,
     )
-    assert best_offset(
+    assert dual.best_offset(
         one.labels, one.weights, np.array([3.0, -5.0]), np.zeros(1)
     ) == pytest.approx(6.0)
 
@@ -106,9 +108,9 @@ def test_offset_is_the_midpoint_of_an_interval_of_minimisers():
 def test_balancing_leaves_bounds_alone_where_it_can():
     labels = np.array([[1.0, 1.0, -1.0, 1.0]])
     caps = np.ones((1, 4))
-    u = balanced(labels, caps, np.array([[1.0, 0.5, -1.0, 0.0]]))
+    u = dual.balanced(labels, caps, np.array([[1.0, 0.5, -1.0, 0.0]]))
     np.testing.assert_allclose(u, [[1.0, 0.0, -1.0, 0.0]])
-    u = balanced(labels, caps, np.array([[1.0, 1.0, -1.0, 0.0]]))
+    u = dual.balanced(labels, caps, np.array([[1.0, 1.0, -1.0, 0.0]]))
     np.testing.assert_allclose(u, [[0.5, 0.5, -1.0, 0.0]])
 
 

@@ -10,24 +10,14 @@ import numpy as np
 import pytest
 import twins
 from scipy.optimize import minimize
-from seams import CostMatrix, Rows
+from seams import BallGeometry, CostMatrix, Rows
 
 from ordstat import Polynomial, RankBoundarySVM, datasets, ordfit
 from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.judging.geometry import BallGeometry
 from ordstat.judging.margins import preference_bounds
-from ordstat.svm import pairs as pair_ascent
+from ordstat.svm import pairs
 from ordstat.svm.gram import DenseGram, LinearGram
-from ordstat.svm.pairs import (
-    PAIR_LOSSES,
-    AutomaticPairs,
-    CvxpyPairs,
-    PairAscent,
-    PairNewton,
-    PairProblem,
-    boundaries,
-)
 
 from .problems import KERNELS, rows, sample
 
@@ -44,7 +34,7 @@ def _problem(kernel, loss, n=40, weighted=False, seed=0, linear=False):
         else np.ones(n)
     )
     costs = CostMatrix.absolute().rows(y, 4)
-    return PairProblem(
+    return pairs.PairProblem(
         gram=gram.centred()[0],
         y=y,
         weights=weights,
@@ -92,7 +82,7 @@ def _optimum(p, C):
 def test_solvers_find_the_primal_optimum(kernel, C, weighted):
     p = _problem(kernel, "hinge", weighted=weighted)
     optimum = _optimum(p, C)
-    for route in (PairAscent, CvxpyPairs, AutomaticPairs):
+    for route in (pairs.PairAscent, pairs.CvxpyPairs, pairs.AutomaticPairs):
         s = route(p, np.random.default_rng(0)).solve(C, 1e-8).solution
         assert s.primal == pytest.approx(optimum, rel=AGREE), route.name
         assert s.gap <= AGREE
@@ -102,16 +92,16 @@ def test_solvers_find_the_primal_optimum(kernel, C, weighted):
         np.testing.assert_allclose(s.scores, p.gram @ s.beta, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", PAIR_LOSSES)
+@pytest.mark.parametrize("loss", pairs.PAIR_LOSSES)
 @pytest.mark.parametrize("C", [2.0**-9, 0.1, 30.0])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_linear_routes(loss, C, weighted):
     p = _problem("linear", loss, weighted=weighted, linear=True)
     optimum = _optimum(p, C)
     for route in (
-        [PairAscent, *PAIR_LOSSES[loss].values()]
+        [pairs.PairAscent, *pairs.PAIR_LOSSES[loss].values()]
         if loss == "hinge"
-        else PAIR_LOSSES[loss].values()
+        else pairs.PAIR_LOSSES[loss].values()
     ):
         s = route(p, np.random.default_rng(0)).solve(C, 1e-8).solution
         assert s.primal == pytest.approx(optimum, rel=AGREE)
@@ -134,7 +124,7 @@ def test_counting_newton_against_bfgs():
     optimum = minimize(
         objective, np.zeros(3), jac=True, method="BFGS", options={"gtol": 1e-7}
     )
-    solution = PairNewton(p, np.random.default_rng(0)).solve(C, 1e-10).solution
+    solution = pairs.PairNewton(p, np.random.default_rng(0)).solve(C, 1e-10).solution
     np.testing.assert_allclose(X.T @ solution.beta, optimum.x, atol=1e-6)
     assert solution.gap < 1e-12
 
@@ -151,8 +141,13 @@ def test_newton_ends_at_rounding_whatever_C_is(C):
     )
     gram = LinearGram(X).centred()[0]
     costs = CostMatrix.absolute().rows(y, 4)
-    p = PairProblem(gram=gram, y=y, weights=np.ones(400), costs=costs, squared=True)
-    assert PairNewton(p, np.random.default_rng(0)).solve(C, 1e-3).solution.gap < 1e-11
+    p = pairs.PairProblem(
+        gram=gram, y=y, weights=np.ones(400), costs=costs, squared=True
+    )
+    assert (
+        pairs.PairNewton(p, np.random.default_rng(0)).solve(C, 1e-3).solution.gap
+        < 1e-11
+    )
 
 
 def test_a_huge_C_on_ranks_out_of_order():
@@ -166,7 +161,7 @@ def test_a_huge_C_on_ranks_out_of_order():
     assert fit.certificate.reached
 
 
-@pytest.mark.parametrize("route", [CvxpyPairs, AutomaticPairs])
+@pytest.mark.parametrize("route", [pairs.CvxpyPairs, pairs.AutomaticPairs])
 def test_pairs_of_vast_weight_beside_a_tiny_C(route):
     """C w_i w_j is what counts."""
     plain = _problem("gaussian", "hinge")
@@ -183,7 +178,8 @@ def test_pairs_of_vast_weight_beside_a_tiny_C(route):
 
 @pytest.mark.parametrize("weight", [1e5, 1e6, 1e15])
 @pytest.mark.parametrize(
-    ("kernel", "loss"), [("perceptron", "hinge"), *product(["linear"], PAIR_LOSSES)]
+    ("kernel", "loss"),
+    [("perceptron", "hinge"), *product(["linear"], pairs.PAIR_LOSSES)],
 )
 def test_a_route_that_ends_with_nothing_says_so(kernel, loss, weight):
     """C w^2 beyond what any route computes: a proven gap, and a warning where it is
@@ -270,9 +266,9 @@ def test_pairs_are_all_of_different_rank_once():
 
 
 def test_too_many_pairs_are_refused(monkeypatch):
-    monkeypatch.setattr(pair_ascent, "MOST_PAIRS", 100)
+    monkeypatch.setattr(pairs, "MOST_PAIRS", 100)
     with pytest.raises(DataError, match=r"40 rows make 600 pairs .*squared_hinge"):
-        PairAscent(_problem("linear", "hinge"), np.random.default_rng(0))
+        pairs.PairAscent(_problem("linear", "hinge"), np.random.default_rng(0))
 
 
 # Boundaries
@@ -280,7 +276,7 @@ def test_too_many_pairs_are_refused(monkeypatch):
 
 def _of_three_ranks(y):
     costs = CostMatrix.absolute().rows(y, 3)
-    return PairProblem(
+    return pairs.PairProblem(
         gram=DenseGram(np.eye(6)), y=y, weights=np.ones(6), costs=costs, squared=False
     )
 
@@ -291,7 +287,7 @@ def test_boundaries_lie_between_the_closest_rows_of_separable_ranks():
     """
     scores = np.array([0.0, -3.0, 1.0, 4.0, 5.0, 9.0])
     y = np.array([0, 0, 1, 1, 2, 2])
-    theta, how = boundaries(_of_three_ranks(y), scores, 0.0)
+    theta, how = pairs.boundaries(_of_three_ranks(y), scores, 0.0)
     np.testing.assert_allclose(theta, [0.5, 4.5])
     assert "7.27" in how
 
@@ -308,7 +304,7 @@ def test_boundaries_fall_back_on_least_cost(scores, words):
     scores = np.array(scores)
     y = np.array([0, 0, 1, 1, 2, 2])
     problem = _of_three_ranks(y)
-    actual, how = boundaries(problem, scores, 0.0)
+    actual, how = pairs.boundaries(problem, scores, 0.0)
     assert words in how
 
     def cost(theta):

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 from seams import CostMatrix, Rows
 
-from ordstat import Gaussian, Perceptron, Precomputed, ordfit
+from ordstat import REDSVM, Gaussian, Perceptron, Precomputed, ordfit
 from ordstat import kernels as kernels
 from ordstat.exceptions import DataError, OptionError
 from ordstat.judging.costs import sample_costs
 from ordstat.kernels import Custom
-from ordstat.svm.redsvm import REDSVM
 
 from .problems import COSTS, KERNELS, V_SHAPED, problem, rows, sample
 

@@ -7,12 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from seams import CostMatrix
+from seams import CostMatrix, extend, resolve
 
+from ordstat import REDSVM, SVOREXC, SVORIMC
 from ordstat.exceptions import DataError
-from ordstat.reduction.encoding import extend
 from ordstat.svm.dual import best_thresholds, certify
-from ordstat.svm.redsvm import REDSVM, SVOREXC, SVORIMC
 from ordstat.svm.routes import SOLVERS, hard_margin
 
 from .problems import COSTS, KERNELS, problem, rows, sample
@@ -263,8 +262,6 @@ def test_a_very_weak_penalty_is_nearly_none():
 
 
 def test_data_replication_is_redsvm():
-    from ordstat.registry import resolve
-
     assert resolve("osvm", {"threshold_gamma": 3}) == REDSVM(threshold_gamma=3)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from seams import CostMatrix, Rows
+from seams import CostMatrix, Rows, extend, stratified_folds
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from ordstat import Perceptron
@@ -10,8 +10,6 @@ from ordstat.exceptions import OptionError
 from ordstat.fit import KernelExpansion
 from ordstat.formula.row_blocks import row_blocks
 from ordstat.formula.scaling import fit_scaling
-from ordstat.judging.folds import stratified_folds
-from ordstat.reduction.encoding import extend
 from ordstat.svm.gram import centred
 
 from .problems import rows

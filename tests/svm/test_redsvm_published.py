@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.svm.redsvm import REDSVM
+from ordstat import REDSVM
 
 from .problems import sample
 

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 from ordstat import REDSVM, SVOREXC, OrdinalClassifier
 from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
+from ordstat.svm import routes
 from ordstat.svm.gram import LinearGram
-from ordstat.svm.routes import SOLVERS, SquaredHingeNewton
 
 from .problems import COSTS, KERNELS, problem, rows, sample
 
@@ -58,7 +58,7 @@ def test_newton_finds_cvxpys_optimum(cost, gamma, C):
         cp.Minimize(0.5 * (cp.sum_squares(w) + penalty) + C * loss), order
     )
     model.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10)
-    s = SquaredHingeNewton(p, np.random.default_rng(0)).solve(C, 1e-8).solution
+    s = routes.SquaredHingeNewton(p, np.random.default_rng(0)).solve(C, 1e-8).solution
     assert s.primal == pytest.approx(model.value, rel=AGREE)
     assert s.gap <= 1e-9
     assert (np.diff(s.theta) >= 0).all()
@@ -81,7 +81,7 @@ def test_newton_against_bfgs_on_the_formula(gamma):
         return 0.5 * (w @ w + penalty) + C * (p.weights * slack**2).sum()
 
     optimum = minimize(objective, np.zeros(7), method="BFGS", options={"gtol": 1e-7})
-    s = SquaredHingeNewton(p, np.random.default_rng(0)).solve(C, 1e-8).solution
+    s = routes.SquaredHingeNewton(p, np.random.default_rng(0)).solve(C, 1e-8).solution
     assert s.primal == pytest.approx(optimum.fun, rel=1e-8)
     np.testing.assert_allclose(
         (s.offset or 0.0) - s.theta, optimum.x[3] - optimum.x[4:], atol=1e-4
@@ -112,12 +112,16 @@ def test_a_factor_is_the_matrix_it_makes(cost, gamma, C):
     dense = replace(problem(KERNELS["linear"], COSTS[cost]), gamma=gamma)
     linear = replace(dense, gram=LinearGram(rows(50)[0]).centred()[0])
     best = (
-        SOLVERS["interior-point"](dense, np.random.default_rng(0))
+        routes.SOLVERS["interior-point"](dense, np.random.default_rng(0))
         .solve(C, 1e-9)
         .solution.primal
     )
-    for name in SOLVERS:
-        s = SOLVERS[name](linear, np.random.default_rng(0)).solve(C, 1e-7).solution
+    for name in routes.SOLVERS:
+        s = (
+            routes.SOLVERS[name](linear, np.random.default_rng(0))
+            .solve(C, 1e-7)
+            .solution
+        )
         assert s.primal == pytest.approx(best, rel=AGREE), name
         assert s.gap <= AGREE, name
 

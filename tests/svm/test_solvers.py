@@ -6,10 +6,9 @@ import twins
 from sklearn.svm import SVC
 
 from ordstat.compiled import svm
-from ordstat.svm import routes
+from ordstat.svm import routes, solvers
 from ordstat.svm.gram import DenseGram
 from ordstat.svm.routes import SOLVERS, Automatic
-from ordstat.svm.solvers import CoordinateAscent, InteriorPoint
 
 from .problems import COSTS, KERNELS, problem, rows
 
@@ -157,7 +156,7 @@ def test_thresholds_sum_to_zero(cost):
 
 def test_a_path_over_C_is_the_same_as_single_solves():
     p = problem(KERNELS["stump"], "absolute")
-    warm = CoordinateAscent(p, np.random.default_rng(1))
+    warm = solvers.CoordinateAscent(p, np.random.default_rng(1))
     for C in (0.01, 0.1, 1.0, 4.0):
         assert warm.solve(C, 1e-8).solution.primal == pytest.approx(
             _solve("interior-point", p, C).primal, rel=AGREE
@@ -166,7 +165,7 @@ def test_a_path_over_C_is_the_same_as_single_solves():
 
 def test_smaller_C_after_a_larger_one():
     p = problem(KERNELS["stump"], "absolute")
-    solver = CoordinateAscent(p, np.random.default_rng(1))
+    solver = solvers.CoordinateAscent(p, np.random.default_rng(1))
     solver.solve(4.0, 1e-6)
     assert solver.solve(0.1, 1e-8).solution.primal == pytest.approx(
         _solve("cvxpy", p, 0.1).primal, rel=AGREE
@@ -175,21 +174,21 @@ def test_smaller_C_after_a_larger_one():
 
 def test_auto_hands_over_what_coordinate_ascent_cannot_finish():
     p = problem(KERNELS["gaussian"], "absolute", n=230)
-    first = CoordinateAscent(p, np.random.default_rng(0), max_epochs=500).solve(
+    first = solvers.CoordinateAscent(p, np.random.default_rng(0), max_epochs=500).solve(
         2.0**10, 1e-6
     )
     assert first.solution.gap > 1e-6
     outcome = SOLVERS["auto"](p, np.random.default_rng(0)).solve(2.0**10, 1e-6)
-    assert outcome.solver == InteriorPoint.name
+    assert outcome.solver == solvers.InteriorPoint.name
     assert outcome.solution.gap <= 1e-6
 
 
 def test_an_ascent_goes_on_where_the_interior_point_ends_in_rounding(monkeypatch):
-    class Rounded(InteriorPoint):
+    class Rounded(solvers.InteriorPoint):
         def solve(self, C, tol):
-            return CoordinateAscent(self.problem, np.random.default_rng(0)).solve(
-                C, 1e-5
-            )
+            return solvers.CoordinateAscent(
+                self.problem, np.random.default_rng(0)
+            ).solve(C, 1e-5)
 
     monkeypatch.setattr(routes, "InteriorPoint", Rounded)
     p = problem(KERNELS["gaussian"], COSTS["absolute"], n=60)
@@ -268,7 +267,7 @@ def test_the_free_variables_end_a_rough_solve(cost, gamma):
     what the first one held.
     """
     p = problem(KERNELS["stump"], COSTS[cost], n=240, gamma=gamma)
-    ascent = CoordinateAscent(p, np.random.default_rng(0), max_epochs=800)
+    ascent = solvers.CoordinateAscent(p, np.random.default_rng(0), max_epochs=800)
     rough = ascent.solve(2.0, 1e-3)
     actual = ascent.solve(2.0, 1e-11)
     assert actual.solution.gap <= 1e-11 < 1e-5 < rough.solution.gap

@@ -8,7 +8,7 @@ from seams import Rows
 from twins import gain_ratio_cut
 
 from ordstat import C45, OptionError
-from ordstat.trees.c45 import Pruner, extra_errors
+from ordstat.trees import c45
 from ordstat.trees.tree import TreePanel
 
 #: Golf or not (Quinlan 1993, sec. 2.2): outlook, temperature, humidity, windy, play.
@@ -110,14 +110,14 @@ def test_a_cut_is_a_value_of_the_training_rows():
 )
 def test_upper_limits_of_the_book(errors, cases, rate):
     """U_25% of Quinlan 1993, sec. 4.2."""
-    assert (errors + extra_errors(cases, errors, 0.25)) / cases == pytest.approx(
+    assert (errors + c45.extra_errors(cases, errors, 0.25)) / cases == pytest.approx(
         rate, abs=5e-4
     )
 
 
 def test_upper_limits_rise_with_errors_and_fall_with_confidence():
     limits = [
-        [e + extra_errors(20.0, e, c) for e in np.linspace(0, 10, 41)]
+        [e + c45.extra_errors(20.0, e, c) for e in np.linspace(0, 10, 41)]
         for c in (0.01, 0.1, 0.25, 0.5)
     ]
     assert (np.diff(limits, axis=1) > -1e-12).all()
@@ -139,7 +139,7 @@ def voting(first, others=0):
         np.arange(6, 15),
         np.arange(15, len(z)),
     ]
-    return Pruner(
+    return c45.Pruner(
         X=X,
         label=(z > 0).astype(np.intp),
         w=np.ones(len(z)),
@@ -220,7 +220,7 @@ class Plain:
         if "cut" in node:
             return sum(self.promise(side) for side in node["sides"])
         errors = self.own_errors(node["rows"])
-        return errors + extra_errors(
+        return errors + c45.extra_errors(
             self.w[node["rows"]].sum(), errors, self.confidence
         )
 
