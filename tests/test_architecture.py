@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-from copy import deepcopy
 from functools import cache
 from graphlib import TopologicalSorter
 from importlib.util import resolve_name
@@ -107,9 +106,11 @@ def _module(path):
 MODULES = {_module(path): path for path in SOURCES}
 
 
-@cache
-def _tree(path):
+def _parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+_tree = cache(_parsed)
 
 
 class _Running(ast.NodeTransformer):
@@ -124,7 +125,7 @@ class _Running(ast.NodeTransformer):
 def _imports(path, types=True):
     """Modules of the package that a file imports, in functions too, and for types."""
     package = ".".join(("ordstat", *path.parent.relative_to(PACKAGE).parts))
-    tree = _tree(path) if types else _Running().visit(deepcopy(_tree(path)))
+    tree = _tree(path) if types else _Running().visit(_parsed(path))
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom):
             stem = (

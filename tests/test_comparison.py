@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from expected import rows_left_out
 from scipy import stats
 from seams import held_out, held_weights, stratified_folds
 from sklearn.linear_model import LogisticRegression
@@ -634,7 +635,7 @@ def test_rows_left_out_for_missing_values_are_told(column, gaps):
 def test_comparisons_of_fits_list_the_rows_that_were_left_out():
     data = WINE.astype({"temp": object})
     data.loc[data.index[::3], "temp"] = None
-    with pytest.warns(DataWarning, match="24 of 72 rows left out"):
+    with rows_left_out(24, 72):
         fits = [ordfit("rating ~ temp", data), ordfit("rating ~ temp + contact", data)]
     found = compare(*fits, cv=3)
     assert [note for note in found.notes if "left out" in note] == [

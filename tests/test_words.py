@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused
 from scipy.stats import chi2
 from seams import METHODS, PREDICTION_TYPES
 
@@ -260,7 +261,7 @@ def test_arguments_in_another_order(arguments, match):
 
 
 def test_levels_are_no_mapping():
-    with pytest.raises(DataError, match="levels= must"):
+    with refused("levels", error=DataError):
         ordfit(FORMULA, WINE, levels={1: "a", 2: "b", 3: "c", 4: "d", 5: "e"})
 
 

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from expected import refused
 from seams import Rows, Sample
 
 from ordstat import (
@@ -151,7 +152,7 @@ def test_merged_steps_are_the_sum_of_their_stumps(rows):
 
 @pytest.mark.parametrize("value", ["stumps", 3, None, object(), MemberSum])
 def test_what_is_no_learner_is_refused(value):
-    with pytest.raises(OptionError, match="learner of ORBoost must"):
+    with refused("learner of ORBoost"):
         parse_learner(value, "ORBoost")
 
 

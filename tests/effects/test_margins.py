@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from expected import aliased, empty_cell, no_standard_errors
 from reference_cases import load_data
 from scipy import stats
 
@@ -344,17 +345,17 @@ def test_three_way_interactions() -> None:
 
 
 def test_what_the_data_cannot_say() -> None:
-    empty = pytest.warns(DataWarning, match="no row used has the combination of levels")
-    with pytest.warns(DataWarning, match="aliased with earlier columns"), empty:
+    empty = empty_cell()
+    with aliased(), empty:
         fit = ordfit("y ~ x1 + I(2 * x1) + x2 + f * e", load_data("simrd"))
     assert fit.marginal_effects("x1", scale="latent").frame["estimate"].notna().all()
-    with pytest.warns(DataWarning, match="no standard error"):
+    with no_standard_errors():
         frame = fit.marginal_effects("f", by="e", scale="mean_class").frame
     unknown = frame[frame["estimate"].isna()]
     assert unknown[["contrast", "e"]].to_numpy().tolist() == [["hi - lo", "D"]]
     with pytest.warns(UserWarning):
         separated = ordfit("y ~ z + x", load_data("sep"))
-    with pytest.warns(DataWarning, match="no standard error"):
+    with no_standard_errors():
         single = separated.marginal_effects(
             "x", at="rows", newdata=pd.DataFrame({"z": [0, 1], "x": [0.5, 0.5]})
         ).frame
@@ -443,7 +444,7 @@ def test_it_prints_what_it_is() -> None:
 def test_refusals(arguments, words: str) -> None:
     wine = load_data("wine").assign(x=lambda d: np.arange(len(d)) % 5, one=1.0, level=1)
     constant = arguments.get("variables") == "one"
-    with pytest.warns(DataWarning, match="aliased") if constant else nullcontext():
+    with aliased() if constant else nullcontext():
         fit = ordfit(f"rating ~ temp + contact + {'one' if constant else 'x'}", wine)
     with pytest.raises(OptionError, match=words):
         fit.marginal_effects(**arguments)

@@ -7,11 +7,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_standard_errors
 from scipy.special import expit, logit, ndtr
 from scipy.stats import brunnermunzel, mannwhitneyu, norm, t
 
 from ordstat import SurveyDesign, datasets, ordfit, pool
-from ordstat.exceptions import DataWarning, OptionError, OrdstatWarning
+from ordstat.exceptions import OptionError, OrdstatWarning
 from ordstat.inference.rubin import barnard_rubin
 
 MEASURES = ["win probability", "win odds", "win difference", "NNT"]
@@ -311,7 +312,7 @@ def test_an_empty_cell_has_no_number(average: str) -> None:
     data = TRIAL[(TRIAL["arm"] != "b") | (TRIAL["sex"] != "m")]
     with pytest.warns(OrdstatWarning):
         fit = ordfit("y ~ arm * sex", data)
-    with pytest.warns(DataWarning, match="no standard error"):
+    with no_standard_errors():
         compared = fit.superiority("arm", by="sex", average=average)
     table = wins(compared.frame).set_index(["contrast", "sex"])
     columns = ["estimate", "std_error", "p_value", "lower", "upper"]

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from expected import aliased
 from likelihood.samples import PARTS, make
 from seams import Rows, Sample
 
@@ -170,7 +171,7 @@ def test_a_weight_is_a_block_of_equal_cases() -> None:
 
 def test_aliased_columns_and_labels() -> None:
     data = frame().assign(twice=lambda d: 2.0 * d["x"])
-    with pytest.warns(UserWarning, match="aliased"):
+    with aliased():
         fit = ordfit("y ~ x + twice + f", data)
     actual = fit.influence()
     plain = fitted().influence()

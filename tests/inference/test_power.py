@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from expected import refused
 
 from ordstat import OptionError, power_ordinal
 
@@ -246,5 +247,5 @@ def test_a_share_beside_the_rows_is_refused(fraction: Any) -> None:
     """It would not change the power of n rows, which are split evenly or given by
     group.
     """
-    with pytest.raises(OptionError, match="fraction must"):
+    with refused("fraction"):
         power_ordinal(P, 1.8, n=100, fraction=fraction)

@@ -62,11 +62,9 @@ def fitted(kind, formula=FORMULA):
 
 
 def ask(fit, question):
-    arguments = {
-        "add1": ("~ . + judge",),
-        "anova": (fit.update("~ temp"),),
-        "gof": (3,),
-    }
+    if question == "anova":
+        return fit.anova(fit.update("~ temp"))
+    arguments = {"add1": ("~ . + judge",), "gof": (3,)}
     return getattr(fit, question)(*arguments.get(question, ()))
 
 

@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused, weights_not_whole
 from prediction.samples import latent
 
 from ordstat import DataError, DataWarning, OptionError, datasets, ordfit
@@ -257,9 +258,7 @@ def test_levels_that_only_calibration_rows_have(method, options, grown, rare):
 
 @pytest.mark.parametrize("level", [0.0, 1.0, 1.5, -0.1, True, "90%", None])
 def test_levels_outside_zero_and_one_are_refused(level):
-    with pytest.raises(
-        OptionError, match="level must be a number strictly between 0 and 1"
-    ):
+    with refused("level"):
         ordfit(FORMULA, latent(60, 0)).conformal(level)
 
 
@@ -313,7 +312,7 @@ def test_refusals(case):
 
 def test_fits_that_are_refused():
     frame = latent(60, 0)
-    with pytest.warns(DataWarning, match="not whole"):
+    with weights_not_whole():
         fractions = ordfit(FORMULA, frame.assign(w=frame["w"] / 2), weights="w")
     clustered = ordfit(FORMULA, frame.assign(g=np.arange(60) % 6), cluster="g")
     for fit, words in (

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from expected import rows_left_out
 
 from ordstat import datasets, load, ordfit, pool
 from ordstat.exceptions import (
@@ -28,7 +29,7 @@ def labelled_wine():
 
 def test_columns_are_those_of_the_formula_by_hand():
     frame = labelled_wine()
-    with pytest.warns(DataWarning, match="left out"):
+    with rows_left_out():
         fit = ordfit(
             "rating ~ temp * hours", frame, nominal="~ contact", scale="~ hours"
         )

@@ -7,11 +7,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from expected import aliased, no_maximum
 from scipy.optimize import linprog, minimize, nnls
 from scipy.special import expit, ndtr
 
 from ordstat import OrdinalClassifier, SeparationWarning, ordfit
-from ordstat.exceptions import ConvergenceWarning, DataWarning
+from ordstat.exceptions import DataWarning
 
 LINKS = ["logit", "probit", "cloglog", "loglog", "cauchit"]
 quiet = pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
@@ -45,10 +46,7 @@ def test_a_group_at_the_ends_of_the_scale_has_no_spread(
     are those of the other group.
     """
     data = table(counts)
-    with pytest.warns(
-        ConvergenceWarning,
-        match=r"no maximum: estimates diverge \(g\[T.B\], scale.g\[T.B\]\)",
-    ):
+    with no_maximum("g[T.B]", "scale.g[T.B]"):
         fit = ordfit("y ~ g", data, link=link, scale="~ g")
     assert not fit.certificate.reached
     assert fit.se[["g[T.B]", "scale.g[T.B]"]].isna().all()
@@ -78,7 +76,7 @@ def test_such_a_group_as_reference_level_gives_the_same_answers(
     goes to 0 with them.
     """
     data = table({"A": counts["B"], "B": counts["A"]})
-    with pytest.warns(ConvergenceWarning, match="no maximum"):
+    with no_maximum():
         fit = ordfit("y ~ g", data, link=link, scale="~ g")
     assert np.isnan(fit.se["scale.g[T.B]"])
     predicted = fit.predict(pd.DataFrame({"g": ["A", "B"]}), type="prob", se=True)
@@ -109,7 +107,7 @@ def test_spreads_beside_such_a_reference_level_keep_their_ratios(
     """The model is saturated but for the first group: probabilities are shares, with
     their binomial errors.
     """
-    with pytest.warns(ConvergenceWarning, match="no maximum"):
+    with no_maximum():
         fit = ordfit("y ~ g", table(counts), link=link, scale="~ g")
     predicted = fit.predict(pd.DataFrame({"g": list(counts)}), type="prob", se=True)
     totals = np.array([sum(n) for n in counts.values()])[:, None]
@@ -145,9 +143,7 @@ def test_a_search_that_ends_on_a_plain_goes_on_to_the_limit() -> None:
     """
     data = table(ENDS_ONLY[1])
     on_the_plain = (-1.376, 0.191, 1.819, 6.33, 24.6)
-    with pytest.warns(
-        ConvergenceWarning, match=r"diverge \(g\[T.B\], scale.g\[T.B\]\)"
-    ):
+    with no_maximum("g[T.B]", "scale.g[T.B]"):
         fit = ordfit("y ~ g", data, link="cauchit", scale="~ g", start=on_the_plain)
     assert fit.se[["g[T.B]", "scale.g[T.B]"]].isna().all()
     predicted = fit.predict(pd.DataFrame({"g": ["B"]}), type="prob").to_numpy()[0]
@@ -158,9 +154,7 @@ def test_the_search_does_not_end_on_a_plain_where_a_way_without_end_is_higher() 
     """Levels 0 and 3 of group B have 6 and 10 of its 16 rows; group A has 5,
     9, 7, 4.
     """
-    with pytest.warns(
-        ConvergenceWarning, match=r"diverge \(g\[T.B\], scale.g\[T.B\]\)"
-    ):
+    with no_maximum("g[T.B]", "scale.g[T.B]"):
         fit = ordfit("y ~ g", table(ENDS_ONLY[1]), link="cauchit", scale="~ g")
     predicted = fit.predict(pd.DataFrame({"g": ["B"]}), type="prob").to_numpy()[0]
     np.testing.assert_allclose(predicted, [0.375, 0.0, 0.0, 0.625], atol=1e-5)
@@ -312,7 +306,7 @@ def test_an_aliased_scale_column() -> None:
 def test_the_classifier_says_so_and_predicts_all_the_same() -> None:
     data = work()
     columns = ["years", "months", "x"]
-    with pytest.warns(DataWarning, match="aliased"):
+    with aliased():
         model = OrdinalClassifier("logit").fit(data[columns], data["y"])
     with pytest.warns(
         DataWarning, match="do not determine the predictions of 1 of 3 rows of X"
@@ -422,7 +416,7 @@ def test_complete_separation_determines_nothing_but_what_every_direction_agrees_
     X = rng.normal(size=(24, 2))
     y = (X @ [1.0, 0.5] > 0.1).astype(int)
     data = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
-    with pytest.warns(SeparationWarning, match="separated completely"):
+    with pytest.warns(SeparationWarning):
         fit = ordfit("y ~ a + b", data, link=link)
     assert fit.se.isna().all()
     new = pd.DataFrame(rng.normal(size=(40, 2)) * 2.0, columns=["a", "b"])

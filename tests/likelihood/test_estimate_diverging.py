@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_maximum
 
 from benchmarks.against_r.specs import KINDS
 from ordstat import ConvergenceWarning, SeparationWarning, ordfit
@@ -35,10 +36,7 @@ def test_a_scale_that_vanishes_is_named_although_the_search_converges(
         }
     )
     data.loc[data["g"] == "b", "y"] = 2
-    with pytest.warns(
-        ConvergenceWarning,
-        match="no maximum: estimates diverge \\(scale.g\\[T.b\\]",
-    ) as heard:
+    with no_maximum("scale.g[T.b]") as heard:
         fit = ordfit("y ~ x", data, scale="~ g")
     assert "the other estimates and their standard errors hold" in str(heard[0].message)
     others = ordfit("y ~ x", data[data["g"] == "a"])
@@ -64,7 +62,7 @@ def test_a_scale_that_grows_without_end() -> None:
     y = np.where(
         group == "a", x + rng.logistic(size=200) > 1.0, np.arange(200) % 2 == 0
     ).astype(int)
-    with pytest.warns(ConvergenceWarning, match=r"diverge \(scale.group\[T.b\]\)"):
+    with no_maximum("scale.group[T.b])"):
         fit = ordfit(
             "y ~ x", pd.DataFrame({"x": x, "group": group, "y": y}), scale="~ group"
         )
@@ -92,7 +90,7 @@ def test_no_standard_errors_where_the_others_depend_on_scales_that_diverge(
     name, formula, options
 ) -> None:
     """R's clm ends there with "Model failed to converge" too."""
-    with pytest.warns(ConvergenceWarning, match="no maximum: estimates diverge"):
+    with no_maximum():
         fit = ordfit(
             formula,
             read(name),
@@ -205,7 +203,7 @@ def test_a_local_maximum_below_a_path_without_a_maximum_is_said_to_be_one() -> N
         name in str(heard[0].message) for name in fit.params.filter(like="scale").index
     )
     equal = ordfit(spec.formula, data, "cauchit")
-    with pytest.warns(ConvergenceWarning, match="no maximum"):
+    with no_maximum():
         further = ordfit(
             spec.formula,
             data,

@@ -647,7 +647,7 @@ def test_complete_separation(direction: str, seed: int) -> None:
     X = rng.normal(size=(40, 2))
     data = pd.DataFrame(X, columns=["a", "b"])
     data["y"] = np.digitize(X @ [1.0, 0.6], [-0.6, 0.5])
-    with pytest.warns(SeparationWarning, match="separated completely") as caught:
+    with pytest.warns(SeparationWarning) as caught:
         fit = ordfit("y ~ a + b", data, "cratio", direction=direction)
     assert "jeffreys" not in str(caught[0].message)
     assert fit.se.isna().all()

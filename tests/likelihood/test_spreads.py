@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_maximum
 
 from benchmarks.against_r.specs import KINDS
-from ordstat import ConvergenceWarning, ordfit
+from ordstat import ordfit
 
 #: Ratios of spreads in the limit are e^-12: estimates are that far off.
 CLOSE = 1e-4
@@ -24,7 +25,7 @@ def test_cells_at_a_threshold_of_wider_ones_have_their_own_binary_fits(
     spec = KINDS["any"](2002, 202)
     data = spec.data
     options = spec.options | {"contrasts": {"o1": coding}}
-    with pytest.warns(ConvergenceWarning, match="has no maximum"):
+    with no_maximum():
         fit = ordfit(spec.formula, data, **options, max_iter=300)
     assert not fit.converged
 
@@ -75,7 +76,7 @@ def test_a_group_at_one_threshold(link: str, seed: int) -> None:
     the threshold of the other group, and its slope on that scale 0.
     """
     data = two_groups(seed)
-    with pytest.warns(ConvergenceWarning, match=r"diverge \(scale.g\[T.b\]\)\."):
+    with no_maximum("scale.g[T.b])."):
         fit = ordfit("y ~ x*g", data, scale="~ g", link=link)
     alone = ordfit("y ~ x", data[data["g"] == "a"], link=link)
     binary = ordfit("y ~ x", data[data["g"] == "b"], link=link)
@@ -96,7 +97,7 @@ def test_all_spreads_vanish_beside_a_group_at_the_ends(link: str, coding: str) -
     data = pd.concat(
         pd.DataFrame({"g": g, "y": np.repeat(range(3), n)}) for g, n in counts.items()
     )
-    with pytest.warns(ConvergenceWarning, match="has no maximum"):
+    with no_maximum():
         fit = ordfit("y ~ g", data, scale="~ g", link=link, contrasts={"g": coding})
     assert fit.se.filter(like="scale").isna().all()
     table = np.array(list(counts.values()))[1:]

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from expected import refused
 from scipy.optimize import minimize
 from scipy.special import expit
 from seams import LINKS, Cumulative, LikelihoodFit, Problem, Rows, Sample
@@ -207,7 +208,7 @@ def test_starting_values_are_checked() -> None:
 
 
 def test_structures_need_three_levels() -> None:
-    with pytest.raises(OptionError, match="threshold must"):
+    with refused("threshold"):
         CumulativeLink(threshold="equal")
     with pytest.raises(DataError, match="at least 3 levels; this one has 2"):
         fit(make(n_levels=2), threshold="equidistant")

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from expected import refused
 from scipy.optimize import minimize
 from seams import LikelihoodResults
 
@@ -120,11 +121,5 @@ def test_what_it_is_said_of(fit: LikelihoodResults) -> None:
         OptionError, match=r"random_penalty='gamma' needs random effects"
     ):
         ordfit("rating ~ temp", WINE, random_penalty="gamma")
-    with pytest.raises(
-        OptionError,
-        match=(
-            "random_penalty of CumulativeLink must be one of 'gamma', None; got"
-            " 'wishart'"
-        ),
-    ):
+    with refused("random_penalty of CumulativeLink", "'wishart'"):
         ordfit(FORMULA, WINE, random_penalty="wishart")

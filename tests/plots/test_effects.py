@@ -5,8 +5,9 @@ against algebra.
 import numpy as np
 import pandas as pd
 import pytest
+from expected import aliased
 
-from ordstat import DataWarning, OptionError, datasets, ordfit
+from ordstat import OptionError, datasets, ordfit
 
 WINE = datasets.load("wine")
 ANES = datasets.load("anes96")
@@ -152,7 +153,7 @@ def test_means_by_a_formula_and_of_a_nested_factor() -> None:
     for text in ("~ temp * contact", "pairwise ~ temp", "~ temp | contact | judge"):
         with pytest.raises(OptionError, match=r"as in '~ a \| b'"):
             fit.plot.emmeans(text, draw=False)
-    with pytest.warns(DataWarning, match="aliased"):
+    with aliased():
         nested = ordfit(
             "rating ~ temp + bottle", wine.assign(bottle=wine["bottle"].astype(str))
         )

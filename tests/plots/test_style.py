@@ -49,7 +49,7 @@ def test_every_word_is_inside_the_figure(fits, name, plot):
     figure = np.ravel(np.asarray(draw(fits[name], name, plot), dtype=object))[
         0
     ].get_figure()
-    figure.canvas.draw()
+    figure.draw_without_rendering()
     whole = figure.bbox
     boxes = [
         word.get_window_extent()

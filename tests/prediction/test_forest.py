@@ -3,11 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused
 from problems import curved, ranked
 from seams import Rows, Sample
 from sklearn.ensemble import ExtraTreesRegressor
 
-from ordstat import OptionError, RPSForest, ordfit
+from ordstat import RPSForest, ordfit
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +44,7 @@ def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame):
 
 
 def test_refusals_and_notes(frame):
-    with pytest.raises(
-        OptionError,
-        match="column_share of RPSForest must be a number above 0 and at most 1; got 2",
-    ):
+    with refused("column_share of RPSForest", "2"):
         RPSForest(column_share=2)
     summary = str(ordfit("y ~ a", frame, "rps-forest", trees=5).summary())
     assert "nearly reproduce the rows they were grown on" in summary

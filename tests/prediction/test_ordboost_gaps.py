@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from expected import new_levels, rows_left_out
 from seams import Rows, Sample
 
 from ordstat import (
@@ -283,7 +284,7 @@ def test_contrasts_asked_for_are_columns_of_numbers(frame):
 
 def test_doubtful_input(frame):
     fit = fitted(frame, rounds=5, depth=1)
-    with pytest.warns(DataWarning, match="'f' has levels that are not in the fit: 'z'"):
+    with new_levels("f", "'z'"):
         unseen = fit.predict(frame.head(2).assign(f="z"), type="prob")
     pd.testing.assert_frame_equal(
         unseen, fit.predict(frame.head(2).assign(f=None), type="prob")
@@ -318,14 +319,14 @@ def test_rows_with_gaps_are_kept_unless_told_otherwise():
     )
     data.loc[::8, "x"] = np.nan
     assert ordfit("y ~ x + only", data, "ordboost", rounds=5, depth=1).nobs == 80
-    with pytest.warns(DataWarning, match="10 of 80 rows left out"):
+    with rows_left_out(10, 80):
         assert (
             ordfit(
                 "y ~ x + only", data, "ordboost", rounds=5, depth=1, na_action="omit"
             ).nobs
             == 70
         )
-    with pytest.warns(DataWarning, match="10 of 80 rows left out"):
+    with rows_left_out(10, 80):
         assert ordfit("y ~ x", data, "logit").nobs == 70
 
 
@@ -409,7 +410,7 @@ def test_the_classifier_takes_categories(frame):
         pickle.loads(pickle.dumps(model)).predict(X.iloc[::-1]).tolist()
         == model.predict(X)[::-1].tolist()
     )
-    with pytest.warns(DataWarning, match="'f' has levels that are not in the fit: 'z'"):
+    with new_levels("f", "'z'"):
         assert (
             model.predict(X.assign(f="z")).tolist()
             == model.predict(X.assign(f=None)).tolist()

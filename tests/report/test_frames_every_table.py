@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,13 @@ PLAIN = {
 }
 
 
-def tables(name: str) -> Iterator[tuple[str, Any]]:
+@cache
+def tables(name: str) -> list[tuple[str, Any]]:
     """Every frame that a fit gives by a property or a call, and those inside of what it
     gives.
     """
     fit = FITS[name]
+    found: list[tuple[str, Any]] = []
     for one in sorted(set(dir(fit)) - LEFT_OUT):
         if one.startswith("_"):
             continue
@@ -103,9 +106,10 @@ def tables(name: str) -> Iterator[tuple[str, Any]]:
                 actual = actual(*arguments) if inspect.ismethod(actual) else actual
             except (OptionError, DataError):  # it has no such answer, and says so
                 continue
-            yield from (
+            found += [
                 (f"{one}.{part}".rstrip("."), value) for part, value in _inside(actual)
-            )
+            ]
+    return found
 
 
 def _inside(actual: Any) -> Iterator[tuple[str, Any]]:
