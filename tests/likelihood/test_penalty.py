@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from expected import refused
+from light_options import in_turn
 from seams import LINKS, LikelihoodFit, LikelihoodRule, Rows, Sample
 
 from ordstat import CumulativeLink
@@ -128,22 +129,12 @@ def test_ridge_is_the_optimum_of_its_definition(
 
 
 @pytest.mark.parametrize(
-    ("link", "threshold"),
-    [
-        *((link, "flexible") for link in LINKS),
-        *(
-            pytest.param(
-                link, "symmetric2", marks=() if link == "logit" else pytest.mark.slow
-            )
-            for link in LINKS
-        ),
-    ],
-)
-@pytest.mark.parametrize(
-    "parts", [(), ("weights", "offset"), ("scale",)], ids=["plain", "all", "scale"]
+    ("link", "parts", "threshold"),
+    in_turn(LINKS, [(), ("weights", "offset"), ("scale",)], ["flexible", "symmetric2"]),
+    ids=str,
 )
 def test_jeffreys_is_the_optimum_of_its_definition(
-    parts: tuple[str, ...], link: str, threshold: str
+    link: str, parts: tuple[str, ...], threshold: str
 ) -> None:
     sample = make(parts, n=60, n_levels=4)
     result = fit(sample, link=link, threshold=threshold, penalty="jeffreys")
@@ -219,11 +210,12 @@ def test_a_proportion_is_shrunk_by_half_a_success() -> None:
     )
 
 
-@pytest.mark.parametrize("link", ["logit", "probit", "cloglog", "cauchit"])
 @pytest.mark.parametrize("penalty", ["jeffreys", 1.0])
-@pytest.mark.parametrize("n_levels", [2, 4])
+@pytest.mark.parametrize(
+    ("link", "n_levels"), in_turn(["logit", "probit", "cloglog", "cauchit"], [2, 4])
+)
 def test_estimates_are_finite_under_complete_separation(
-    n_levels: int, penalty: object, link: str
+    link: str, n_levels: int, penalty: object
 ) -> None:
     x = np.linspace(-3.0, 3.0, 60)
     y = np.digitize(x, np.linspace(-1.5, 1.5, n_levels - 1) if n_levels > 2 else [0.1])
@@ -287,8 +279,10 @@ def test_penalties_are_checked(wrong: object) -> None:
         CumulativeLink(penalty=wrong)
 
 
-@pytest.mark.parametrize("penalty", ["jeffreys", 2.0, 40.0])
-@pytest.mark.parametrize("link", ["logit", "probit", "cloglog"])
+@pytest.mark.parametrize(
+    ("link", "penalty"),
+    in_turn(["logit", "probit", "cloglog"], ["jeffreys", 2.0, 40.0]),
+)
 def test_the_origin_of_the_scale_variable_does_not_matter(
     link: str, penalty: object
 ) -> None:
