@@ -65,7 +65,7 @@ def _started(program):
 def test_ctrl_c_ends_a_fit(name):
     n, more, method, options = CASES[name]
     process = _started(FIT.format(n=n, more=more, method=method, options=options))
-    time.sleep(1.5)
+    time.sleep(2.5)
     process.send_signal(signal.SIGINT)
     begun = time.monotonic()
     assert process.stdout.readline() == "interrupted\n"
