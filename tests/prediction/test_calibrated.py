@@ -414,7 +414,7 @@ def test_update_errors_augment_and_later_fits():
     ("method", "options"),
     [
         pytest.param("redsvm", {}, marks=pytest.mark.slow),
-        ("csovo", {}),
+        ("ovo", {}),
         ("orboost-all", {"rounds": 10}),
     ],
     ids=str,
