@@ -293,9 +293,7 @@ def test_importance_counts_weights_as_rows():
 def test_hypotheses_that_do_not_tell_their_columns_have_no_importance():
     model = fitted("orboost-all", 3, learner="logistic", rounds=5)
     assert not hasattr(model, "feature_importances_")
-    with pytest.raises(
-        UnavailableError, match="not available for classifiers as weak learners"
-    ):
+    with pytest.raises(UnavailableError):
         model.results_.importance()
 
 

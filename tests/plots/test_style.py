@@ -178,7 +178,7 @@ def test_a_separated_fit_can_be_drawn():
         getattr(fit.plot, plot)().get_figure().canvas.draw()
     with pytest.raises(DataError, match="score of every row is infinite"):
         fit.plot.latent()
-    with pytest.raises(UnavailableError, match="infinite estimates"):
+    with pytest.raises(UnavailableError):
         fit.plot.margins()
 
 
