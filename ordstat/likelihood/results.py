@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 import pandas as pd
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..formula.names import Parameter
