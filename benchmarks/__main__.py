@@ -32,6 +32,7 @@ from benchmarks import (  # noqa: E402
     boosting,
     bounds,
     clm,
+    conformal,
     effects,
     families,
     leaderboard,
@@ -77,6 +78,7 @@ SUITES = {
     "alone": alone.run,
     "trees": trees.run,
     "bounds": bounds.run,
+    "conformal": conformal.run,
     "ordering": ordering.run,
 }
 RESULTS = Path(__file__).parent / "results"

@@ -30,6 +30,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.leaderboard import commit, kappa
+from benchmarks.pretrained import PRETRAINED, available
 from benchmarks.reproduce.data import FOLDER
 from benchmarks.rivals import RIVALS, Predictor
 from ordstat import Blend, CumulativeLink, OrdinalBoosting
@@ -139,6 +140,7 @@ _RIVALS = (
 CONTESTANTS: dict[str, Forecaster] = {
     **_OURS,
     **{name: rival(RIVALS[name]) for name in _RIVALS if name in RIVALS},
+    **{name: rival(one) for name, one in available().items()},
 }
 
 
@@ -398,6 +400,9 @@ def main(arguments: Sequence[str]) -> None:
     for name in _RIVALS:
         if name not in RIVALS:
             print(f"{name} is skipped: its package is not installed.", file=sys.stderr)
+    for name, one in PRETRAINED.items():
+        if (lacking_here := one.lacking()) is not None:
+            print(f"{name} is skipped: {lacking_here}", file=sys.stderr)
     sets = _listed(given.sets, SETS, "set") if given.sets else list(SETS)
     names = list(CONTESTANTS)
     if given.methods:
