@@ -611,7 +611,7 @@ def test_two_columns_of_one_name() -> None:
         np.random.default_rng(0).normal(size=(30, 3)), columns=["a", "b", "a"]
     )
     with pytest.raises(
-        DataError, match="2 columns named 'a'; rename them so that X is clear"
+        DataError, match="2 columns named 'a', needed for X; rename all but one"
     ):
         OrdinalClassifier("logit").fit(X, np.arange(30) % 3)
 

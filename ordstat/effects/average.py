@@ -16,8 +16,15 @@ from .._typing import BoolArray, FloatArray
 from ..checks import one_of
 from ..exceptions import DataWarning, OptionError, warn
 from ..formula.sample import Rows
-from ..inference.rubin import PooledValues, as_logits, bounded_limits, rubin
-from ..inference.wald import by_estimated, degrees_of_freedom
+from ..inference.rubin import (
+    Pooled,
+    PooledValues,
+    as_logits,
+    bounded_limits,
+    d1,
+    rubin,
+)
+from ..inference.wald import as_joint, by_estimated, degrees_of_freedom, wald_test
 from ..judging.response_numbers import Asked
 from ..likelihood.alerts import infinite_and_diverging
 from ..likelihood.derivatives import QUANTITIES, Quantity, moved, quantity_of
@@ -489,6 +496,21 @@ class Averager:
         df = self.results.design_df
         return None if np.isinf(df) else f"{df:g} df"
 
+    def joint_p_value(self, average: Average) -> float:
+        """The p-value of the Wald test that averages (C, 1) are 0 together; NaN for
+        more than the covariance can test at once.
+        """
+        chosen = self.results.own_covariance
+        if len(average.values) > chosen.most_hypotheses:
+            return float("nan")
+        jacobian = average.jacobian[:, 0]
+        test = wald_test(
+            np.eye(len(jacobian)),
+            average.values[:, 0],
+            jacobian @ self.covariance @ jacobian.T,
+        )
+        return as_joint(*test, chosen.df).p_value
+
 
 class PooledAverager(Averager):
     """Averages over fits to imputed data, by Rubin's rules.
@@ -538,8 +560,7 @@ class PooledAverager(Averager):
         """(m, ...) values of the fits, their variances, and the degrees of freedom of
         complete data.
         """
-        ends = np.cumsum([len(part.covariance) for part in self.parts])
-        *slopes, values = np.split(jacobian, ends, axis=-1)
+        *slopes, values = self._slopes(jacobian)
         variances = [
             ((slope @ part.covariance) * slope).sum(axis=-1)
             for slope, part in zip(slopes, self.parts, strict=True)
@@ -558,6 +579,24 @@ class PooledAverager(Averager):
 
     def settled(self, average: Average) -> Average:
         return average
+
+    def joint_p_value(self, average: Average) -> float:
+        """As of one fit, by the rule D1."""
+        jacobian = average.jacobian[:, 0]
+        values, _, complete = self.by_fit(jacobian)
+        *slopes, _ = self._slopes(jacobian)
+        if len(jacobian) > self.results.own_covariance.most_hypotheses:
+            return float("nan")
+        covariances = [
+            slope @ part.covariance @ slope.T
+            for slope, part in zip(slopes, self.parts, strict=True)
+        ]
+        return d1(Pooled(values, np.array(covariances), complete)).p_value
+
+    def _slopes(self, jacobian: FloatArray) -> list[FloatArray]:
+        """Derivatives by the parameters of each fit, then the values of the fits."""
+        ends = np.cumsum([len(part.covariance) for part in self.parts])
+        return np.split(jacobian, ends, axis=-1)
 
     def df(self, jacobian: FloatArray) -> FloatArray:
         return self.combined(jacobian).df

@@ -44,10 +44,14 @@ if TYPE_CHECKING:
 
 #: How groups are compared, and the text between their names.
 CONTRASTS = {"difference": " - ", "ratio": " / "}
+#: Columns of estimates.
+_NUMBERS = ("estimate", "std_error", "lower", "upper")
 #: What is drawn for limits: parameters, or persons.
 LIMITS = ("normal", "bootstrap")
-#: Rows that are printed, and the format of probabilities without errors.
+#: Rows that are printed with errors, and times of each group that are printed of more.
 _SHOWN = 60
+_MOST_TIMES = 8
+#: The format of probabilities and their differences.
 _FORMAT = ".4f"
 
 
@@ -70,6 +74,8 @@ class Occupancy(Exported):
     level : float
         Confidence level of the intervals.
     notes : tuple of str
+    time : str
+        Name of the column of times in the fit.
     """
 
     groups: tuple[str, ...]
@@ -80,18 +86,27 @@ class Occupancy(Exported):
     draws: FloatArray
     level: float
     notes: tuple[str, ...]
+    time: str
 
     def __repr__(self) -> str:
         frame = self.frame
         if len(frame) <= _SHOWN:
             return repr(frame)
+        count = len(self.times)
+        every = -(-count // _MOST_TIMES)
+        chosen = np.arange(count - 1, -1, -every)[::-1]
+        if chosen[0] > 0:
+            chosen = np.append(0, chosen)
         wide = self._by_level()
+        wide = wide[wide["time"].isin(self.times[chosen])].reset_index(drop=True)
         notes = ["Probabilities of the levels; .frame has their errors and limits."]
+        if every > 1:
+            notes.append(f"{len(chosen)} of {count:,} times; .frame has all.")
         if len(wide) > _SHOWN:
             notes.append(f"The first {_SHOWN} of {len(wide):,} rows.")
+            wide = wide.head(_SHOWN)
         formats = dict.fromkeys(map(str, self.levels), _FORMAT)
-        shown = wide.head(_SHOWN)
-        return repr(NotedFrame.of(shown, [*notes, *self.notes], formats=formats))
+        return repr(NotedFrame.of(wide, [*notes, *self.notes], formats=formats))
 
     def exported(self) -> list[NotedFrame]:
         return [self.frame]
@@ -104,7 +119,12 @@ class Occupancy(Exported):
         front = self._front("group", self.groups, self.levels)
         return self._table(front, self.estimates, self.draws)
 
-    def contrasts(self, method: str = "difference", ref: str | None = None) -> Any:
+    def contrasts(
+        self,
+        method: str = "difference",
+        ref: str | None = None,
+        times: Any = None,
+    ) -> NotedFrame:
         """Each group against the first, or against `ref`, at each time and level.
 
         Parameters
@@ -112,6 +132,8 @@ class Occupancy(Exported):
         method : {"difference", "ratio"}
         ref : str, optional
             Name of the group that the others are compared with.
+        times : number or sequence of numbers, optional
+            Times to compare at; by default all.
 
         Returns
         -------
@@ -121,13 +143,19 @@ class Occupancy(Exported):
         Raises
         ------
         OptionError
-            Fewer than two groups, or an unknown name.
+            Fewer than two groups, an unknown name, or a time that was not predicted.
         """
         names, estimates, draws = self._compared(
             method, ref, self.estimates, self.draws
         )
-        front = self._front("contrast", names, self.levels)
-        return self._table(front, estimates, draws)
+        table = self._table(
+            self._front("contrast", names, self.levels), estimates, draws
+        )
+        formats = dict.fromkeys(_NUMBERS, _FORMAT) if method == "difference" else None
+        rows = pd.DataFrame(table)
+        if times is not None:
+            rows = rows[rows["time"].isin(self._chosen_times(times))]
+        return NotedFrame.of(rows.reset_index(drop=True), self.notes, formats=formats)
 
     def time_in(self, levels: Any, ref: str | None = None) -> NotedFrame:
         """Expected time in some levels: their probability times the time since the time
@@ -162,8 +190,8 @@ class Occupancy(Exported):
             estimates = np.concatenate([estimates, others])
             draws = np.concatenate([draws, other_draws], axis=1)
         table = self._table(pd.DataFrame({"group": names}), estimates, draws)
-        shown = ", ".join(str(self.levels[code]) for code in np.flatnonzero(chosen))
-        title = f"Expected time in {shown}, up to {self.times[-1]:g}"
+        shown = " or ".join(str(self.levels[code]) for code in np.flatnonzero(chosen))
+        title = f"Expected time in {shown}, up to {self.time} {self.times[-1]:g}"
         return NotedFrame.of(table, title=title)
 
     def plot(
@@ -181,7 +209,7 @@ class Occupancy(Exported):
             Where to draw, one for each group; a new figure if not given.
         title : str, optional
         labels : mapping of str to str, optional
-            Texts to show for groups, levels and "time".
+            Texts to show for groups, levels and the column of times.
 
         Returns
         -------
@@ -191,6 +219,17 @@ class Occupancy(Exported):
         from ..plots.style import Sheet
 
         return Sheet(ax, title, label_texts(labels)).show(draw_occupancy, self)
+
+    def _chosen_times(self, given: Any) -> FloatArray:
+        """The times (1, ...) that the user names."""
+        chosen = np.atleast_1d(np.asarray(given))
+        unknown = [value for value in chosen.tolist() if value not in self.times]
+        if unknown:
+            raise OptionError(
+                f"times must be among those of occupancy(), {self.times[0]:g} to"
+                f" {self.times[-1]:g}; got {unknown[0]!r}."
+            )
+        return chosen
 
     def _by_level(self) -> pd.DataFrame:
         """Estimates alone: a row for each group and time, a column for each level."""
@@ -382,6 +421,7 @@ def occupancy(
         drawn,
         level,
         (*notes, *_notes(chosen, rows, draws, level, limits)),
+        time,
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,11 @@ import pandas as pd
 from .._typing import FloatArray
 from ..checks import fraction, listed_texts, one_of
 from ..exceptions import OptionError
-from ..inference.wald import as_joint, wald_test
 from ..likelihood.covariance_choice import is_matrix
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
-from ..report.ratios import ratio_of
-from .average import Average, Averager
+from ..report.ratios import Ratio, ratio_of
+from .average import Average, Averager, PooledAverager
 from .counterfactual import Population, population
 from .margins import marginal_effects
 from .superiority import compared_levels, superiority
@@ -28,10 +27,12 @@ if TYPE_CHECKING:
 MEASURES = ("ratio", "win odds")
 #: The row of all data.
 ALL = "all"
+#: A column with more levels names rows rather than groups of them.
+_MOST_LEVELS = 50
 
 
 def subgroup_effects(
-    r: LikelihoodResults,
+    fits: Sequence[LikelihoodResults],
     variable: str,
     subgroups: str | Sequence[str],
     *,
@@ -40,40 +41,59 @@ def subgroup_effects(
     better: str,
     level: float,
     vcov: Any,
+    complete: Callable[[Sequence[LikelihoodResults]], float] | None = None,
 ) -> NotedFrame:
     """Effects of a column within the levels of others, one fit with an interaction for
     each.
+
+    Several fits are those to imputed data: `complete` checks that fits can be pooled,
+    and gives the degrees of freedom that complete data would have.
     """
     fraction("level", level)
     one_of("measure", measure, MEASURES)
     names = listed_texts("subgroups", subgroups)
     if not names:
         raise OptionError("subgroups must name a column at least; got none.")
+    r = fits[0]
     chosen = r.with_vcov(vcov) if is_matrix(vcov) else r
     check_available(chosen, "subgroups()")
     everyone = population(r, None, None, None)
     compared = _two_levels(everyone, variable, levels)
     name = measure
     sign = 1.0
+    direction = f"Above 1: {compared[1]} has the {better} response more often."
     if measure == "ratio":
-        name, sign = _ratio(r, variable)
+        ratio = _ratio(r, variable)
+        name = ratio.name
+        sign = ratio.sign
+        direction = ratio.direction
         if better != "higher":
             raise OptionError(
                 f"better must be left out with measure='ratio'; got {better!r}."
             )
+    elif better == "lower":
+        name = f"{measure} (lower is better)"
     options = {"measure": measure, "levels": compared, "better": better, "vcov": vcov}
-    averager, overall = _effects(r, variable, None, sign, **options)[:2]
-    parts = [_part(averager, overall, level, ALL, {"": everyone.total}, np.nan)]
+
+    def joined(some: Sequence[LikelihoodResults], subgroup: str | None) -> _Effects:
+        df_complete = None if complete is None else complete(some)
+        answers = [_effects(fit, variable, subgroup, sign, **options) for fit in some]
+        return answers[0] if df_complete is None else _pooled(answers, df_complete)
+
+    overall = joined(fits, None)
+    parts = [_part(overall, level, ALL, [everyone.total], np.nan)]
     for subgroup in names:
-        _check_subgroup(everyone, variable, subgroup, r.design.response)
-        fit = _with_interaction(r, variable, subgroup)
-        averager, effects, values = _effects(fit, variable, subgroup, sign, **options)
-        column = population(fit, None, None, None).frame[subgroup].to_numpy()
-        counts = pd.Series(fit.design.sample.case_weights).groupby(column).sum()
-        sizes = {value: float(counts[value]) for value in values}
-        p_value = _p_interaction(averager, effects)
-        parts.append(_part(averager, effects, level, subgroup, sizes, p_value))
+        for fit in fits:
+            rows = population(fit, None, None, None)
+            _check_subgroup(rows, variable, subgroup, r.design.response)
+        wider = [_with_interaction(fit, variable, subgroup) for fit in fits]
+        effects = joined(wider, subgroup)
+        p_value = _p_interaction(effects)
+        sizes = _sizes(wider, subgroup, effects.values)
+        parts.append(_part(effects, level, subgroup, sizes, p_value))
+    averager = overall.averager
     notes = [
+        direction,
         f"Fits with {variable} in interaction with each column, one at a time.",
         f"{100 * level:g}% confidence intervals; standard errors:"
         f" {averager.error_words}.",
@@ -88,21 +108,47 @@ def subgroup_effects(
     )
 
 
+class _Effects(NamedTuple):
+    """Logs of the ratios (C, 1) within each level of a subgroup, and these levels."""
+
+    averager: Averager
+    effects: Average
+    values: list[Any]
+
+
+def _pooled(answers: Sequence[_Effects], df_complete: float) -> _Effects:
+    """The effects of fits to imputed data as one."""
+    averager = PooledAverager([answer.averager for answer in answers], df_complete)
+    effects = averager.pooled([answer.effects for answer in answers])
+    return _Effects(averager, effects, answers[0].values)
+
+
+def _sizes(
+    fits: Sequence[LikelihoodResults], subgroup: str, values: Sequence[Any]
+) -> FloatArray:
+    """(C,) sums of the case weights of the rows at each level; of several fits their
+    means, rounded.
+    """
+    sums = []
+    for fit in fits:
+        column = population(fit, None, None, None).frame[subgroup].to_numpy()
+        counts = pd.Series(fit.design.sample.case_weights).groupby(column).sum()
+        sums.append([float(counts[value]) for value in values])
+    return np.asarray(sums[0] if len(sums) == 1 else np.rint(np.mean(sums, axis=0)))
+
+
 def _part(
-    averager: Averager,
-    effects: Average,
+    found: _Effects,
     level: float,
     subgroup: str,
-    sizes: Mapping[Any, float],
+    sizes: Sequence[float] | FloatArray,
     p_value: float,
 ) -> pd.DataFrame:
-    """The rows of one subgroup, from logs of effects (C, 1)."""
-    numbers = averager.table(effects, level)
+    """The rows of one subgroup."""
+    numbers = found.averager.table(found.effects, level)
     with np.errstate(over="ignore"):
         ratios = np.exp(numbers[["estimate", "lower", "upper"]])
-    front = pd.DataFrame(
-        {"subgroup": subgroup, "level": list(sizes), "n": list(sizes.values())}
-    )
+    front = pd.DataFrame({"subgroup": subgroup, "level": found.values, "n": sizes})
     front[list(ratios)] = ratios
     return front.assign(interaction_p_value=p_value)
 
@@ -118,8 +164,8 @@ def _two_levels(everyone: Population, variable: str, levels: Any) -> list[Any]:
     return compared
 
 
-def _ratio(r: LikelihoodResults, variable: str) -> tuple[str, float]:
-    """Name and sign of the ratio of the effects of a column."""
+def _ratio(r: LikelihoodResults, variable: str) -> Ratio:
+    """The ratio of the effects of a column."""
     ratio = ratio_of(r)
     if not ratio.named or variable not in _variables(r, r.design.terms):
         raise OptionError(
@@ -131,7 +177,7 @@ def _ratio(r: LikelihoodResults, variable: str) -> tuple[str, float]:
             f"measure='ratio' needs one effect of {variable!r}, which is nominal here:"
             " it differs by threshold. Use measure='win odds'."
         )
-    return ratio.name, ratio.sign
+    return ratio
 
 
 def _variables(r: LikelihoodResults, terms: Any) -> set[str]:
@@ -159,6 +205,11 @@ def _check_subgroup(
             f" {subgroup!r} has {count}. Make groups a column of the data, by"
             " pandas.cut."
         )
+    if count > _MOST_LEVELS:
+        raise OptionError(
+            f"subgroups must have at most {_MOST_LEVELS} levels; {subgroup!r} has"
+            f" {count}. Merge levels."
+        )
 
 
 def _with_interaction(r: LikelihoodResults, variable: str, subgroup: str) -> Any:
@@ -185,8 +236,8 @@ def _effects(
     levels: list[Any],
     better: str,
     vcov: Any,
-) -> tuple[Averager, Average, list[Any]]:
-    """Logs of the ratios within each level of a subgroup, and these levels."""
+) -> _Effects:
+    """The effects of one fit."""
     if measure == "ratio":
         change = {variable: levels}
         answer: Any = marginal_effects(
@@ -198,8 +249,8 @@ def _effects(
             fit, variable, levels=levels, better=better, by=subgroup, vcov=vcov
         )
         averages = _log_odds(answer.averages)
-    values = [] if subgroup is None else answer.cells[subgroup].tolist()
-    return answer.averager, averages, values
+    values = [""] if subgroup is None else answer.cells[subgroup].tolist()
+    return _Effects(answer.averager, averages, values)
 
 
 def _log_odds(wins: Average) -> Average:
@@ -211,22 +262,13 @@ def _log_odds(wins: Average) -> Average:
     return Average(values, wins.jacobian * slope[:, :, None], wins.has_error)
 
 
-def _p_interaction(averager: Averager, effects: Average) -> float:
-    """The p-value of the Wald test that effects (C, 1) are equal; NaN if one has no
-    error.
-    """
-    L: FloatArray = np.diff(np.eye(len(effects.values)), axis=0)
-    compared = averager.settled(effects.combined(L))
+def _p_interaction(found: _Effects) -> float:
+    """The p-value of the test that the effects are equal; NaN if one has no error."""
+    averager = found.averager
+    L: FloatArray = np.diff(np.eye(len(found.values)), axis=0)
+    compared = averager.settled(found.effects.combined(L))
     if not compared.has_error.all():
         return float("nan")
     if len(L) == 1:
         return float(averager.table(compared, 0.95)["p_value"].iloc[0])
-    chosen = averager.results.own_covariance
-    if len(L) > chosen.most_hypotheses:
-        return float("nan")
-    test = wald_test(
-        np.eye(len(L)),
-        compared.values[:, 0],
-        compared.jacobian[:, 0] @ averager.covariance @ compared.jacobian[:, 0].T,
-    )
-    return as_joint(*test, chosen.df).p_value
+    return averager.joint_p_value(compared)

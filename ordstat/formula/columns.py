@@ -190,8 +190,8 @@ def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
     column: Any = frame[name]
     if isinstance(column, pd.DataFrame):
         raise DataError(
-            f"The data have {column.shape[1]} columns named {name!r}; rename them so"
-            f" that {role} is clear."
+            f"The data have {column.shape[1]} columns named {name!r}, needed for"
+            f" {role}; rename all but one."
         )
     series: pd.Series = column
     return series

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import brief, plain, refuse, shown_labels
@@ -206,6 +207,13 @@ def read_items(
         raise DataError(
             f"The columns {shown_labels(names)} must have the same levels. Give"
             " levels=[...] for all of them."
+        )
+    texts = {column.name: infer_dtype(column) == "string" for column in columns}
+    if len({*texts.values()}) > 1 and not kinds:
+        words = next(name for name, is_text in texts.items() if is_text)
+        raise DataError(
+            f"The columns {shown_labels(names)} must have the same levels; {words!r}"
+            " holds text, others do not. Describe them separately, or make them alike."
         )
     item = read_response(read(pd.concat(columns, ignore_index=True)), names[0], levels)
     if not item.declared:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from ..report.cells import limit_names
+from ..report.cells import count, limit_names
 from ..report.grid import SCREEN
 from ..report.render import Report, Table
 from ..report.sections import shortened
@@ -140,13 +140,14 @@ def _test_table(d: OrdinalDescription) -> Table:
     frame = d.tests.set_axis(pd.Index(names, name="test"))
     surveyed = "den_df" in frame
     statistic = "F" if surveyed else "statistic"
+    frame["df"] = ["" if np.isnan(df) else count(df) for df in frame["df"]]
     columns = ["statistic", "df", *(["den_df"] if surveyed else []), "p_value"]
     frame = frame[columns].rename(columns={"statistic": statistic})
     return shortened(
         Table(
             title="Tests between groups",
             frame=frame,
-            formats={statistic: ".2f", "df": "int", "den_df": "int", "p_value": "p"},
+            formats={statistic: ".2f", "df": "text", "den_df": "int", "p_value": "p"},
         ),
         ".tests",
     )

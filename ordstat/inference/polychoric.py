@@ -37,6 +37,11 @@ _FEW = 10
 _MOST_LEVELS = 30
 #: Pairs that the printed report lists.
 _MOST_PAIRS = 10
+#: More columns than these are printed without standard errors, and in tables of so many
+#: columns; longer names at the head of a column become numbers.
+_MOST_WITH_ERRORS = 10
+_PAGE_COLUMNS = 10
+_BRIEF_NAME = 4
 #: Level of the count of tables that contradict normality.
 _ALPHA = 0.01
 
@@ -128,7 +133,7 @@ def polychoric(
     -------
     Polychoric
         `.matrix`, `.std_errors`, `.n`, `.pairs`; it prints a table with correlations
-        below the diagonal and standard errors above it.
+        below the diagonal and, of up to 10 columns, standard errors above it.
 
     Raises
     ------
@@ -454,18 +459,9 @@ def _pairs(
 
 
 def _report(r: Polychoric) -> Report:
-    correlations = r.matrix.to_numpy()
-    errors = r.std_errors.to_numpy()
-    texts = np.full(correlations.shape, "1", dtype=object)
-    for i, j in zip(*np.tril_indices(len(texts), -1), strict=True):
-        texts[i, j] = f"{correlations[i, j]:z.3f}"
-        texts[j, i] = "" if np.isnan(errors[i, j]) else f"({errors[i, j]:.3f})"
-    matrix = Table(
-        title="Correlations, and above the diagonal (standard errors)",
-        frame=pd.DataFrame(texts, index=r.matrix.index, columns=r.matrix.columns),
-        square=True,
-    )
-    tables = [matrix]
+    n_columns = len(r.matrix)
+    wide = n_columns > _MOST_WITH_ERRORS
+    tables = _triangle(r) if wide else [_with_errors(r)]
     if len(r.pairs) <= _MOST_PAIRS:
         tests = r.pairs[["kind", "n", "statistic", "df", "p_value"]]
         index = pd.Index([f"{first}, {second}" for first, second in tests.index])
@@ -477,13 +473,56 @@ def _report(r: Polychoric) -> Report:
             )
         )
     methods = {"two-step": "two steps", "ml": "maximum likelihood"}
-    header = (("Kinds", _kinds(r)), ("Method", methods[r.method]), ("Rows", _rows(r)))
+    header = [("Kinds", _kinds(r)), ("Method", methods[r.method]), ("Rows", _rows(r))]
+    if wide:
+        errors = r.pairs["std_error"]
+        span = f"{errors.min():.3f} to {errors.max():.3f} (.std_errors)"
+        header.append(("Std. errors", span))
     return Report(
-        title=f"Correlations of {len(texts)} columns",
-        header=header,
+        title=f"Correlations of {n_columns} columns",
+        header=tuple(header),
         tables=tuple(tables),
         notes=(*r.notes, *_about_tests(r)),
     )
+
+
+def _with_errors(r: Polychoric) -> Table:
+    """Correlations below the diagonal, standard errors above it."""
+    correlations = r.matrix.to_numpy()
+    errors = r.std_errors.to_numpy()
+    texts = np.full(correlations.shape, "1", dtype=object)
+    for i, j in zip(*np.tril_indices(len(texts), -1), strict=True):
+        texts[i, j] = f"{correlations[i, j]:z.3f}"
+        texts[j, i] = "" if np.isnan(errors[i, j]) else f"({errors[i, j]:.3f})"
+    return Table(
+        title="Correlations, and above the diagonal (standard errors)",
+        frame=pd.DataFrame(texts, index=r.matrix.index, columns=r.matrix.columns),
+        square=True,
+    )
+
+
+def _triangle(r: Polychoric) -> list[Table]:
+    """Correlations below the diagonal, in tables of as many columns as fit into a page,
+    each with the rows that have numbers there.
+    """
+    correlations = r.matrix.to_numpy()
+    names = [str(name) for name in r.matrix.index]
+    heads = names
+    if max(map(len, names)) > _BRIEF_NAME:
+        heads = [str(k) for k in range(1, len(names) + 1)]
+        names = [f"{k} = {name}" for k, name in zip(heads, names, strict=True)]
+    last = len(names) - 1
+    tables = []
+    for start in range(0, last, _PAGE_COLUMNS):
+        end = min(start + _PAGE_COLUMNS, last)
+        texts = [
+            [f"{correlations[i, j]:z.2f}" if j < i else "" for j in range(start, end)]
+            for i in range(start + 1, len(names))
+        ]
+        frame = pd.DataFrame(texts, index=names[start + 1 :], columns=heads[start:end])
+        title = "Correlations below the diagonal" if start == 0 else ""
+        tables.append(Table(title=title, frame=frame))
+    return tables
 
 
 def _kinds(r: Polychoric) -> str:
@@ -503,7 +542,10 @@ def _about_tests(r: Polychoric) -> list[str]:
         return []
     low = int((tested < _ALPHA).sum())
     where = "" if len(r.pairs) <= _MOST_PAIRS else " All tests are in .pairs."
+    if low == 0:
+        return [f"Normality is nowhere contradicted at p < {_ALPHA:g}.{where}"]
+    tables = "" if len(tested) == 1 else f" in {low} of {len(tested)} tables"
     return [
-        f"Normality is contradicted at p < {_ALPHA:g} in {low} of {len(tested)} tables;"
+        f"Normality is contradicted at p < {_ALPHA:g}{tables};"
         f" with many rows small departures suffice.{where}"
     ]

@@ -45,7 +45,7 @@ def draw_occupancy(sheet: Sheet, occupancy: Any) -> list[Axes]:
             )
         ax.set_ylim(0.0, 1.0)
         y = "probability" if place % across == 0 else ""
-        style.named(ax, sheet.name("time"), y, sheet.name(name))
+        style.named(ax, sheet.name(occupancy.time), y, sheet.name(name))
     levels = [sheet.name(level) for level in occupancy.levels]
     style.panel_key(axes, levels, colours, sheet.given)
     return axes

@@ -211,7 +211,7 @@ def test_contrasts_and_time_are_sums_of_the_table(both) -> None:
     assert days["lower"].iloc[2] == pytest.approx(np.quantile(drawn, 0.025))
     alone = both.time_in("home")
     assert alone["estimate"][0] == pytest.approx(gaps @ p0[:, 0])
-    assert "Expected time in home, up to 7" in str(alone)
+    assert "Expected time in home, up to time 7" in str(alone)
 
 
 def test_seeds_and_clusters(fit, start, both) -> None:
@@ -351,12 +351,26 @@ def test_limits_by_persons_need_persons(fit, start) -> None:
 
 
 def test_many_rows_are_printed_by_level(fit, start) -> None:
-    """Two arms of 16 days and four levels: 32 lines instead of 128."""
-    days = range(1, 17)
+    """Two arms of 28 days and four levels: every fourth day, and the first."""
+    days = range(1, 29)
     found = occupancy(fit, start, days, by="arm", draws=0, **OPTIONS)
     lines = repr(found).splitlines()
     assert lines[0].split() == ["group", "time", *LEVELS]
-    for place, line in ((0, lines[1]), (-1, lines[32])):
-        values = np.array(line.split()[2:], dtype=float)
-        expected = found.estimates[place, place]
-        np.testing.assert_allclose(values, expected, atol=5e-5)
+    shown = [1, 4, 8, 12, 16, 20, 24, 28]
+    for line, (arm, day) in zip(
+        lines[1:], [(arm, day) for arm in (0, 1) for day in shown], strict=False
+    ):
+        name, time, *values = line.split()
+        assert (name, time) == (str(arm), str(day))
+        expected = found.estimates[arm, day - 1]
+        np.testing.assert_allclose(np.array(values, float), expected, atol=5e-5)
+    assert "8 of 28 times" in repr(found)
+
+
+def test_contrasts_at_some_times(both) -> None:
+    every = both.contrasts()
+    some = both.contrasts(times=[7, 2])
+    expected = every[every["time"].isin([2, 7])].reset_index(drop=True)
+    pd.testing.assert_frame_equal(pd.DataFrame(some), expected)
+    with pytest.raises(OptionError, match="1 to 7; got 3"):
+        both.contrasts(times=3)

@@ -27,6 +27,7 @@ def trial(n: int = 420, seed: int = 1) -> pd.DataFrame:
             "x": rng.normal(size=n),
             "ill": rng.integers(0, 2, n),
             "centre": rng.integers(0, 30, n),
+            "person": [f"p{i // 4}" for i in range(n)],
         }
     )
 
@@ -91,6 +92,10 @@ def test_lower_responses_win() -> None:
     lower = fit.subgroups("arm", "sex", measure="win odds", better="lower")
     np.testing.assert_allclose(lower["estimate"], 1.0 / higher["estimate"], rtol=1e-10)
     np.testing.assert_allclose(lower["upper"], 1.0 / higher["lower"], rtol=1e-10)
+    for table, word in ((higher, "higher"), (lower, "lower")):
+        assert f"Above 1: b has the {word} response more often." in str(table)
+    assert str(lower).startswith("Win odds (lower is better), b vs a")
+    assert "Odds ratios: above 1 = higher response." in str(fit.subgroups("arm", "sex"))
 
 
 def test_clusters_and_cr2() -> None:
@@ -126,6 +131,7 @@ def test_an_empty_cell_has_no_number() -> None:
         ({"subgroups": "arm"}, "other than 'arm'"),
         ({"subgroups": ["sex", "y"]}, "the response"),
         ({"subgroups": "z"}, "'z'"),
+        ({"subgroups": "person"}, "at most 50 levels; 'person' has 105"),
         ({"subgroups": []}, "subgroups"),
         ({"subgroups": "sex", "measure": "odds"}, "measure"),
         ({"subgroups": "sex", "better": "lower"}, "better must be left out"),

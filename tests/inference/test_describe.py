@@ -229,6 +229,7 @@ def test_chart(levels, by):
             "must have from 1 to 50 groups; it has 200. Cut numbers into classes",
         ),
         (["q0", "two"], {}, "must have the same levels"),
+        (["number", "place"], {}, "same levels; 'place' holds text"),
         ("one", {}, r"has only the level 3: give levels="),
         ("q0", {"levels": LEVELS[:4]}, "has values outside the levels"),
         (

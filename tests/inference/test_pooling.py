@@ -8,7 +8,6 @@ import pytest
 
 from inference.imputed import FRAMES, fits
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, ordfit, pool
-from ordstat.exceptions import UnavailableError
 from ordstat.inference.rubin import Pooled, d1
 
 
@@ -176,9 +175,7 @@ def test_aliased_columns():
     assert np.allclose(pooled.params.drop("I(2*x1)"), plain.params, rtol=1e-6)
 
 
-def test_subgroups_are_refused_with_what_to_do(pooled):
-    with pytest.raises(UnavailableError, match=r"interaction.*marginal_effects\('arm'"):
-        _ = pooled.subgroups
+def test_pictures_of_single_fits_are_named(pooled):
     with pytest.raises(AttributeError, match=r"pooled\.fits\[0\]\.plot\.latent"):
         _ = pooled.plot.latent
 

@@ -23,7 +23,7 @@ def found():
 
 
 def test_panels(found) -> None:
-    axes = found.plot(labels={"active": "Active arm", "time": "Day"})
+    axes = found.plot(labels={"active": "Active arm", "t": "Day"})
     assert [ax.get_title(loc="left") for ax in axes] == ["Active arm", "control"]
     assert axes[0].get_xlabel() == "Day"
     for ax, p in zip(axes, found.estimates, strict=True):
@@ -40,5 +40,6 @@ def test_axes_of_the_user(found) -> None:
     figure, axes = pyplot.subplots(1, 2)
     drawn = found.plot(ax=axes, title="Levels")
     assert drawn[0] is axes[0]
+    assert axes[0].get_xlabel() == "t"
     assert "Levels" in axes[0].get_title(loc="left")
     pyplot.close(figure)
