@@ -68,10 +68,10 @@ PREDICTION_TYPES = (
 
 def prediction(
     fit: OrdinalResults,
-    newdata: Any = None,
-    type: str = "class",
-    at: Any = None,
-    interpolate: bool = False,
+    newdata: Any,
+    type: str,
+    at: Any,
+    interpolate: bool,
 ) -> pd.Series | pd.DataFrame:
     """Predict rows of new data, or the rows that were fitted."""
     type = known_type(fit, type)
@@ -116,7 +116,7 @@ def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
     )
 
 
-def augmented(fit: OrdinalResults, data: Any = None) -> pd.DataFrame:
+def augmented(fit: OrdinalResults, data: Any) -> pd.DataFrame:
     """Data with columns of predictions added."""
     target = fit.target(data)
     if data is None:

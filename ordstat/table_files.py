@@ -211,7 +211,7 @@ def _cure(path: str, ending: str) -> str:
     return "If it is text, say what is between its columns, as by --separator ';'."
 
 
-def check_writable(path: str, inputs: tuple[str, ...] = ()) -> None:
+def check_writable(path: str, inputs: tuple[str, ...]) -> None:
     """DataError if the folder of a path does not exist, or the path is one of the files
     that are read.
     """

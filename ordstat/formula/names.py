@@ -77,7 +77,7 @@ def shown_factor(factor: Expression, labels: Mapping[str, str] = _NO_LABELS) -> 
     return unquoted(ast.unparse(_Relabelled(labels).visit(factor.tree)))
 
 
-def shown_term(term: Term, labels: Mapping[str, str] = _NO_LABELS) -> str:
+def shown_term(term: Term, labels: Mapping[str, str]) -> str:
     """The label of a term, or the texts of its factors."""
     if term.label in labels:
         return labels[term.label]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from .._typing import FloatArray, IntArray
 from ..checks import whole
-from ..exceptions import DataError, OrdstatError, UnavailableError
+from ..exceptions import DataError, UnavailableError
 from ..formula.sample import Sample
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
@@ -95,41 +95,25 @@ def goodness_of_fit(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
     sample = r.design.sample
     probabilities = r.rule.probabilities(sample.rows, r.fit.scores)
     scores = probabilities @ np.arange(1.0, sample.n_levels + 1.0)
+    saturated = None if groups is not None else _saturated(r, probabilities)
+    by_group = None
+    try:
+        by_group = _by_group(r, scores, probabilities, groups)
+    except (DataError, UnavailableError):
+        if saturated is None:
+            raise
     tests: dict[str, tuple[float, int]] = {}
     tables: list[CountTable] = []
-    refused: OrdstatError | None = None
-    try:
-        if groups is not None:
-            groups = whole("groups", groups, 3)
-        check_available(r, "gof() of groups")
-        if groups is None:
-            codes = _most_groups(scores, sample.case_weights)
-        else:
-            codes = score_groups(scores, sample.case_weights, groups)
-    except (DataError, UnavailableError) as problem:
-        refused = problem
-    else:
+    if by_group is not None:
         K = sample.n_levels
-        by_group = CountTable.of(codes, sample, probabilities, "group")
         df = (len(by_group.observed) - 2) * (K - 1) + (K - 2)
         tests["Pearson chi2"] = by_group.pearson, df
         tables.append(by_group)
-    # where thresholds cross, counts have no expected values
-    ordered = bool((probabilities >= 0.0).all())
-    if (
-        groups is None
-        and ordered
-        and not fractional(r)
-        and (saturated := _table_of_counts(sample, probabilities))
-    ):
+    if saturated is not None:
         df = saturated.df - int(np.count_nonzero(~r.fit.aliased))
-        if df > 0:
-            tests["Pearson chi2, saturated table"] = saturated.pearson, df
-            tests["deviance, saturated table"] = saturated.deviance, df
-            tables.append(saturated)
-    if not tests:
-        assert refused is not None
-        raise refused
+        tests["Pearson chi2, saturated table"] = saturated.pearson, df
+        tests["deviance, saturated table"] = saturated.deviance, df
+        tables.append(saturated)
     few = max(float(np.mean(table.expected < _FEW)) for table in tables)
     rough = (
         f"{100.0 * few:.0f}% of the expected counts are below 5: the p-value is rough."
@@ -139,7 +123,7 @@ def goodness_of_fit(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
     frame = pd.DataFrame(
         rows, index=list(tests), columns=["statistic", "df", "p_value"]
     )
-    name = _NAME if refused is None else "table of counts"
+    name = "table of counts" if by_group is None else _NAME
     first = tables[0]
     index = [f"{first.rows} {number}" for number in range(1, len(first.observed) + 1)]
     return GoodnessOfFit(
@@ -149,6 +133,40 @@ def goodness_of_fit(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
         expected=pd.DataFrame(first.expected, index=index, columns=list(r.levels)),
         notes=notes,
     )
+
+
+def _by_group(
+    r: LikelihoodResults,
+    scores: FloatArray,
+    probabilities: FloatArray,
+    groups: int | None,
+) -> CountTable:
+    """The counts of groups of the rows by score, ten or fewer unless their number is
+    given.
+    """
+    if groups is not None:
+        groups = whole("groups", groups, 3)
+    check_available(r, "gof() of groups")
+    sample = r.design.sample
+    if groups is None:
+        codes = _most_groups(scores, sample.case_weights)
+    else:
+        codes = score_groups(scores, sample.case_weights, groups)
+    return CountTable.of(codes, sample, probabilities, "group")
+
+
+def _saturated(r: LikelihoodResults, probabilities: FloatArray) -> CountTable | None:
+    """The counts of the distinct rows, if they are counts of cases, five in a cell on
+    average, and leave degrees of freedom.
+    """
+    # where thresholds cross, counts have no expected values
+    ordered = bool((probabilities >= 0.0).all())
+    if not ordered or fractional(r):
+        return None
+    table = _table_of_counts(r.design.sample, probabilities)
+    if table is None or table.df <= np.count_nonzero(~r.fit.aliased):
+        return None
+    return table
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,18 +21,15 @@ def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     """
     a = small.design.sample.rows
     b = large.design.sample.rows
+    location = joined(a.X, offset_difference(a.offset, b.offset))
+    log_scale = joined(a.scale, offset_difference(a.scale_offset, b.scale_offset))
     return (
         _link_within(small, large)
         and _thresholds_within(small, large)
         and _random_within(small, large)
         and spanned(joined(a.nominal), joined(b.nominal))
-        and spanned(
-            joined(a.X, offset_difference(a.offset, b.offset)), joined(b.X, b.nominal)
-        )
-        and spanned(
-            joined(a.scale, offset_difference(a.scale_offset, b.scale_offset)),
-            joined(b.scale),
-        )
+        and spanned(location, joined(b.X, b.nominal))
+        and spanned(log_scale, joined(b.scale))
     )
 
 

@@ -297,8 +297,8 @@ def mixed_estimate(
     start: FloatArray,
     quadrature: int,
     max_iter: int,
-    penalty: str | None = None,
-    held: FloatArray | None = None,
+    penalty: str | None,
+    held: FloatArray | None,
 ) -> tuple[MarginalLikelihood, Maximum, tuple[Boundary, ...]]:
     """The estimates, starting from those without random effects.
 

@@ -365,9 +365,9 @@ class NotedFrame(Exported, pd.DataFrame):
 
 def frame_grid(
     frame: pd.DataFrame,
-    notes: Iterable[str] = (),
-    title: str = "",
-    formats: Mapping[Any, str] | None = None,
+    notes: Iterable[str],
+    title: str,
+    formats: Mapping[Any, str] | None,
 ) -> TextGrid:
     """A frame as text: the index labels first, columns of long text in the notes."""
     columns = _labels(frame)
