@@ -43,6 +43,7 @@ from .parameters import planned
 from .penalty import Jeffreys, Penalty, Ridge
 from .problem import Problem
 from .results import LikelihoodResults
+from .rows import MOST_SCORED_LEVELS
 from .rule import LikelihoodRule
 from .smoothing import Smoothness, check_smooths, smooth_estimate
 from .threshold_structure import (
@@ -203,9 +204,14 @@ class OrdinalRegression(Method):
         """
         size = _ROW_BYTES * sample.n
         independent = sample.rows.random is None
-        fixed_link = isinstance(self._latent(), Link)
         banded = self.family.banded
-        if not (banded and independent and fixed_link and sample.rows.one_scale):
+        compiled = False
+        link = self._latent()
+        if isinstance(link, Link):
+            scored = self.family_at(link).level_scores is not None
+            few = sample.n_levels <= MOST_SCORED_LEVELS
+            compiled = banded or (scored and few)
+        if not (compiled and independent and sample.rows.one_scale):
             size += min(_TERMS_BYTES * sample.n, _MOST_TERMS_BYTES)
         if not (banded and independent):
             size += 8.0 * sample.n_levels**2

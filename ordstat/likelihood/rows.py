@@ -45,7 +45,7 @@ _FARTHEST = 1e-5 * 2.0**52
 #: Distributions of the compiled pass.
 _COMPILED = {"logit": 1, "probit": 2, "cloglog": 3, "loglog": 4, "cauchit": 5}
 #: Most levels of the pass over scores: it has a column for each pair of thresholds.
-_MOST_LEVELS = 128
+MOST_SCORED_LEVELS = 128
 #: Most distinct rows of nominal columns that are treated as patterns.
 _PATTERNS = 64
 
@@ -188,7 +188,7 @@ class LikelihoodRows:
         """Whether the rows go through the pass over scores of levels."""
         rows = self.sample.rows
         one_scale = rows.scale is None and rows.scale_offset is None
-        few = self.sample.n_levels <= _MOST_LEVELS
+        few = self.sample.n_levels <= MOST_SCORED_LEVELS
         fixed = self.flexible is None
         return self.family.level_scores is not None and one_scale and few and fixed
 
