@@ -506,7 +506,7 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         conf_int : bool
-            Whether to give the limits.
+            Whether to give confidence intervals.
         exponentiate : bool
             Ratios in place of effects and their limits: of odds (logit), of hazards,
             exp(-estimate) (cloglog), else exp(estimate). Thresholds stay; std_error,
@@ -517,6 +517,14 @@ class LikelihoodResults(OrdinalResults):
             Size of the change of numeric variables: {"age": 10} multiplies the
             coefficients of age, their errors and limits by 10; "sd" is one standard
             deviation of each. `attrs["per"]` lists the terms.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each parameter, and for the standard deviations and correlations
+            of random effects: term, estimate, std_error, statistic (z, or t), p_value,
+            conf_low, conf_high, coef_type ("threshold", "location", "nominal", "scale",
+            "sd", ...).
 
         Raises
         ------
@@ -2040,20 +2048,25 @@ class LikelihoodResults(OrdinalResults):
             score. Rows are ordered by H or, with nominal or scale effects, by the
             expected rank. NaN if an index is undefined.
 
-            lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with
-            robust errors the Wald test of `glance`; NaN with a survey design.
-            cox_snell, nagelkerke, mcfadden: 1 - exp(-LR / n); the same over its largest
-            value; 1 - loglik / null loglik. r2_n_p, r2_effective, r2_effective_p: 1 -
-            exp(-(LR - p) / n), 0 if LR < p; `cox_snell` and this with the effective
-            sample size instead of n. n_effective: n (1 - sum of p_k^3), p_k the shares
-            of the levels [Whitehead 1993]. g, gr, gp: Gini's mean difference of H;
-            exp(g); Gini's mean difference of P(Y >= middle level). pdm: mean distance
-            of P(Y >= median level) from 1/2; of the second level if the median is the
-            lowest. rho: Spearman's correlation of that order and the ranks. c_index,
-            somers_d, gamma, tau_a: shares of pairs of cases with different ranks, by
-            that order: concordant plus half the ties; concordant minus discordant; the
-            same among pairs without ties; among all pairs. brier_at_<level>, rps: mean
-            squared error of P(Y >= middle level); mean ranked probability score.
+            - lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with
+              robust errors the Wald test of `glance`; NaN with a survey design.
+            - cox_snell: 1 - exp(-LR / n).
+            - nagelkerke: cox_snell divided by its largest value.
+            - mcfadden: 1 - loglik / null loglik.
+            - r2_n_p: 1 - exp(-(LR - p) / n), 0 if LR < p.
+            - r2_effective, r2_effective_p: cox_snell and r2_n_p with n_effective.
+            - n_effective: n (1 - sum of p_k^3), p_k the shares of the levels
+              [Whitehead 1993].
+            - g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of
+              P(Y >= middle level).
+            - pdm: mean distance of P(Y >= median level) from 1/2; of the second level
+              if the median is the lowest.
+            - rho: Spearman's correlation of that order and the ranks.
+            - c_index, somers_d, gamma, tau_a: shares of pairs of cases with different
+              ranks, by that order: concordant plus half the ties; concordant minus
+              discordant; the same among pairs without ties; among all pairs.
+            - brier_at_<level>: mean squared error of P(Y >= middle level).
+            - rps: mean ranked probability score.
 
             This Brier score is for one question: does the response reach the middle
             level (rms calls it Brier)? The "Brier score" of `errors` is over all
