@@ -483,7 +483,7 @@ def test_means_and_contrasts_have_t_limits_where_the_covariance_has_df():
         np.testing.assert_allclose(contrast["p_value"], fit.p_values[place], rtol=1e-8)
         df = "Satterthwaite's df" if fit is small else "11 df"
         assert f"t tests with {df};" in repr(contrast)
-        assert f"limits, t distribution with {df}." in " ".join(repr(means).split())
+        assert f"intervals, t distribution with {df}." in " ".join(repr(means).split())
     half = stats.t.ppf(0.975, 11)
     frame = survey.emmeans("half").frame
     np.testing.assert_allclose(
