@@ -191,6 +191,7 @@ SEARCHES = {
     "average treatment effect": ["guide/causal"],
     "survey weights": ["guide/weights"],
     "lasso": ["guide/selection"],
+    "GAM": ["guide/smooth"],
     "LightGBM": ["coming-from/boosting"],
     "rOpenSci standards": ["evidence/standards"],
 }

@@ -189,10 +189,11 @@ class LikelihoodFit(Fit):
     @property
     def edf(self) -> float:
         """Number of estimated parameters, including those of the covariance of random
-        effects; effective degrees of freedom where there are smooth terms.
+        effects; effective degrees of freedom where there are smooth terms, with what
+        the estimated smoothness adds.
         """
         if self.smooths is not None:
-            return self.smooths.total_edf
+            return self.smooths.corrected_edf
         random = 0 if self.marginal is None else self.marginal.n_phi
         return int(np.count_nonzero(~self.aliased)) + random
 

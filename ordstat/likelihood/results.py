@@ -410,9 +410,11 @@ class LikelihoodResults(OrdinalResults):
     @property
     def edf(self) -> float:
         """Number of estimated parameters, including those of the covariance of random
-        effects; effective degrees of freedom where there are smooth terms. There AIC
-        and BIC take these as they are; that of R's mgcv adds a correction for the
-        estimated smoothness.
+        effects.
+
+        Where there are smooth terms, effective degrees of freedom with what the
+        estimated smoothness adds [Wood, Pya and Saefken 2016, JASA 111, 1548-1563,
+        section 4], as in AIC() of R's mgcv; `smooths()` has those of the curves.
         """
         return self.fit.edf
 

@@ -30,7 +30,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
@@ -86,6 +86,8 @@ _STRAIGHT = 1e-4
 _LEAST_GAIN = 1e-5
 #: An effect per deviation with a larger standard error grows without bound.
 _LARGEST_ERROR = 50.0
+#: Precision of log lambda before the data where variances count [mgcv].
+_PRIOR = 0.1
 #: Share of the diagonal by which an indefinite information is raised at least.
 _LEAST_DAMPING = 1e-3
 #: Eigenvalues of the Hessian below this share of the largest count as that share.
@@ -164,8 +166,8 @@ class Smoothness:
         Of V, by log lambda; 0 where the smooth is a straight line, lambda infinite.
     edf, reference_df : (J,)
         Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX.
-    total_edf : float
-        Of the model, thresholds included.
+    corrected_edf : float
+        Of the model, thresholds included, and what the estimated smoothness adds.
     statistic, p_value : (J,)
         Tests of curves that are 0 throughout.
     """
@@ -175,7 +177,7 @@ class Smoothness:
     gradient: FloatArray
     edf: FloatArray
     reference_df: FloatArray
-    total_edf: float
+    corrected_edf: float
     statistic: FloatArray
     p_value: FloatArray
 
@@ -480,28 +482,68 @@ class RestrictedLikelihood:
         t = np.ones(self.outer.size, dtype=bool)
         return np.concatenate([t, ~self.straight(point)])
 
-    def edf(self, point: Point) -> tuple[FloatArray, FloatArray, float]:
-        """(J,) and (J,) traces of the blocks of F and of 2 F - F F, and the trace of
-        F.
-        """
-        penalty = np.zeros_like(point.information)
-        penalty[1:, 1:] = self.penalty(point.rho).matrix
-        F = np.eye(len(penalty)) - point.inverse @ penalty
-        diagonal = np.diag(F)
-        twice = 2.0 * diagonal - np.einsum("ij,ji->i", F, F)
+    def edf(self, point: Point) -> tuple[FloatArray, FloatArray]:
+        """(J,) and (J,) traces of the blocks of F and of 2 F - F F."""
+        single, twice = self._shares(point)
         places = [1 + block.columns for block in self.blocks]
         return (
-            np.array([diagonal[place].sum() for place in places]),
+            np.array([single[place].sum() for place in places]),
             np.array([twice[place].sum() for place in places]),
-            float(diagonal.sum()),
         )
+
+    def _shares(self, point: Point) -> tuple[FloatArray, FloatArray]:
+        """(q + 1,) and (q + 1,) diagonals of F and of 2 F - F F."""
+        F = point.inverse @ self._gram(point)
+        single = np.diag(F)
+        return single, 2.0 * single - np.einsum("ij,ji->i", F, F)
+
+    def _gram(self, point: Point) -> FloatArray:
+        """(q + 1, q + 1) X'WX."""
+        gram = point.information.copy()
+        gram[1:, 1:] -= self.penalty(point.rho).matrix
+        return gram
+
+    def corrected_edf(self, point: Point) -> float:
+        """tr(F) with what the estimated psi adds to the covariance of b, at most tr(2 F
+        - F F) [Wood, Pya and Saefken 2016, section 4].
+
+        b varies as b^ moves with psi, and as the root U^-1 of A^-1 = U^-1 U^-T does.
+        """
+        given = [block.weight is not None for block in self.blocks]
+        free = np.append(np.ones(self.outer.size, dtype=bool), ~np.array(given))
+        values, vectors = np.linalg.eigh(point.curvature[np.ix_(free, free)])
+        values = np.maximum(values, 0.0)
+        inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0.0)
+        moves = point.moves[:, free]
+        V = (vectors * inverse) @ vectors.T
+        # log lambda of straight lines has no finite variance [a prior of mgcv]
+        prior = (vectors / (values + _PRIOR)) @ vectors.T
+        gram = self._gram(point)
+        added = float(np.sum((gram @ moves @ V) * moves))
+        slopes = [
+            self._root_slope(point, j) for j, held in enumerate(given) if not held
+        ]
+        size = self.outer.size
+        for j, one in enumerate(slopes):
+            for k, other in enumerate(slopes):
+                added += prior[size + j, size + k] * float(np.sum((gram @ one) * other))
+        single, twice = self._shares(point)
+        return min(float(single.sum()) + added, float(twice.sum()))
+
+    def _root_slope(self, point: Point, j: int) -> FloatArray:
+        """(q + 1, q + 1) derivative of U^-1 by rho_j."""
+        root = np.linalg.cholesky(point.information).T
+        root = solve_triangular(root, np.eye(len(root)))
+        places = 1 + self.blocks[j].columns
+        inside = root[places]
+        change = math.exp(point.rho[j]) * inside.T @ self.blocks[j].penalty @ inside
+        return np.asarray(-root @ (np.triu(change, 1) + 0.5 * np.diag(np.diag(change))))
 
     def tests(
         self, point: Point, reference_df: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """(J,) statistics and p-values."""
-        likelihood = point.information.copy()
-        likelihood[1:, 1:] -= self.penalty(point.rho).matrix
+        likelihood = self._gram(point)
         beta = self.effects(point.x)
         results = []
         for block, df in zip(self.blocks, reference_df, strict=True):
@@ -669,7 +711,7 @@ def smooth_estimate(
             " highest level: leave out the term, or merge levels."
         )
     point, values, ended = search(restricted, point, estimation.max_iter)
-    edf, reference, total = restricted.edf(point)
+    edf, reference = restricted.edf(point)
     if (edf < 0.0).any():
         raise DataError(
             f"The smoothness must have a maximum of the restricted likelihood; it has"
@@ -685,7 +727,7 @@ def smooth_estimate(
         gradient=np.where(restricted.straight(point), 0.0, point.gradient[size:]),
         edf=edf,
         reference_df=reference,
-        total_edf=total + size,
+        corrected_edf=restricted.corrected_edf(point) + size,
         statistic=statistic,
         p_value=p_value,
     )

@@ -49,7 +49,7 @@ def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
         panel.set_ylim(low - 0.08 * (high - low), high + 0.04 * (high - low))
         _rug(panel, _values_at_rows(results, smooth, block))
         y = "effect on the latent score" if k % columns == 0 else ""
-        title = f"{sheet.name(smooth.label)}, edf {edf[k]:.2f}"
+        title = f"{sheet.name(smooth.label)}, edf\N{NO-BREAK SPACE}{edf[k]:.2f}"
         style.named(panel, sheet.name(smooth.variable), y, title)
     return panels
 

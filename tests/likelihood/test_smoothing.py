@@ -32,6 +32,7 @@ def test_mgcv(case):
     found = fit.fit.smooths
     assert found.criterion == pytest.approx(reference["criterion"], abs=1e-6)
     np.testing.assert_allclose(found.edf, [*reference["edf"].values()], atol=1e-5)
+    assert fit.aic == pytest.approx(reference["AIC"], abs=0.01)
     tests = reference["smooth_tests"]["columns"]
     np.testing.assert_allclose(found.reference_df, tests["Ref.df"], atol=1e-5)
     np.testing.assert_allclose(found.p_value, tests["p-value"], atol=2e-5)
