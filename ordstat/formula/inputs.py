@@ -297,7 +297,8 @@ def vector(
     """An argument by column name, by arithmetic over columns such as "w - 1", or as N
     values.
 
-    `rows` is the mask of the subset, `index` the index of all rows.
+    `rows` is the mask of the subset, `index` the index of all rows; `of` follows the
+    role in errors, as in "weights= of SurveyDesign".
     """
     if isinstance(given, str) and is_arithmetic(given, columns):
         value, _, missing = Interpreter(columns, {}).evaluate(parse_expression(given))

@@ -1,4 +1,6 @@
-"""Results of a likelihood fit."""
+"""What a likelihood fit can be asked: each method has signature and docstring, and
+calls the function of its topic.
+"""
 
 from __future__ import annotations
 
