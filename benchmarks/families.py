@@ -1,8 +1,8 @@
 """Families of the likelihood beside R: ordinal for cumulative models, VGAM for the
 others, nnet for the multinomial logit.
 
-Whole calls from frame to standard errors; every column has one effect, but those of the
-multinomial logit. Seconds are of the processor.
+Whole calls from frame to standard errors, of rrvglm to estimates; every column has one
+effect, but those of the multinomial logit. Seconds are of the processor.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ RIVALS: dict[str, tuple[str, ...]] = {
     "sratio": ("sratio",),
     "acat": ("acat",),
     "multinomial": ("multinomial", "multinom"),
+    "stereotype": ("rrvglm",),
 }
 _COLUMNS = 10
 _LEVELS = 5

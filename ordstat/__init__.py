@@ -31,7 +31,8 @@ shell `ordstat methods` lists all names.
 
 Likelihood   CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cauchit"),
              AdjacentCategory ("acat"), ContinuationRatioModel ("cratio"),
-             StoppingRatioModel ("sratio"), MultinomialLogit ("multinomial")
+             StoppingRatioModel ("sratio"), MultinomialLogit ("multinomial"),
+             StereotypeLogit ("stereotype")
 Machines     REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear,
              Polynomial, Gaussian, Laplacian, Stump, Perceptron, Precomputed
 Prediction   Blend, OrdinalBoosting ("ordboost"), RPSForest,

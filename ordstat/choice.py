@@ -29,6 +29,7 @@ FAMILIES: tuple[Any, ...] = (
     "acat",
     "cratio",
     ("cratio", {"direction": "backward"}),
+    "stereotype",
     "multinomial",
 )
 #: Arguments of `ordfit` that keep rows independent.
@@ -69,7 +70,8 @@ def choose_family(
     methods : sequence of str or (str, dict)
         Methods of maximum likelihood, as `compare` takes them. By default cumulative
         models with every link, adjacent categories, continuation ratios from below and
-        from above, and the multinomial logit, which ignores the order.
+        from above, the stereotype model, whose data choose the order, and the
+        multinomial logit, which ignores it.
     cv : int
         Folds of the cross-validation, at least 2; the same for all families.
     seed : int

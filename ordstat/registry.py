@@ -48,6 +48,9 @@ METHODS: dict[str, Entry] = {
     **{name: Entry("likelihood.clm.CumulativeLink", {"link": name}) for name in LINKS},
     "acat": Entry("likelihood.clm.AdjacentCategory"),
     "multinomial": Entry("likelihood.clm.MultinomialLogit", _PLAIN_LOGIT),
+    "stereotype": Entry(
+        "likelihood.clm.StereotypeLogit", {**_PLAIN_LOGIT, "penalty": None}
+    ),
     "cratio": Entry("likelihood.clm.ContinuationRatioModel"),
     "sratio": Entry("likelihood.clm.StoppingRatioModel"),
     "kernel-clm": Entry("prediction.kernel_clm.KernelCumulativeLink"),

@@ -32,6 +32,7 @@ MANY = [
 LINEAR = [
     "clm",
     "acat",
+    "stereotype",
     "cratio",
     "sratio",
     "logit",

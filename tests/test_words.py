@@ -53,7 +53,7 @@ def test_methods(given, meant):
     ("given", "meant"),
     [
         ("ordinal", "logit"),
-        ("stereotype", "acat"),
+        ("vglm", "acat"),
         ("gologit2", "logit"),
         ("xgboost", "ordboost"),
     ],

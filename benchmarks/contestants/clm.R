@@ -26,6 +26,7 @@ calls <- list(
   sratio = function() diag(vcov(VGAM::vglm(form, VGAM::sratio(parallel = TRUE), data = frame))),
   acat = function() diag(vcov(VGAM::vglm(form, VGAM::acat(parallel = TRUE), data = frame))),
   multinomial = function() diag(vcov(VGAM::vglm(form, VGAM::multinomial(refLevel = 1), data = unordered))),
+  rrvglm = function() VGAM::rrvglm(form, VGAM::multinomial(refLevel = 1), data = unordered, Index.corner = nlevels(y) - 1),
   multinom = function() diag(vcov(nnet::multinom(form, data = unordered, Hess = TRUE, trace = FALSE))),
   nominal = function() clm(with_factor, nominal = last, data = factors),
   scale = function() clm(with_factor, scale = first, data = factors),

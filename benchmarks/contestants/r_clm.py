@@ -29,6 +29,7 @@ PACKAGES = {
     "acat": "VGAM",
     "multinomial": "VGAM",
     "multinom": "nnet",
+    "rrvglm": "VGAM",
 }
 
 

@@ -84,6 +84,11 @@ def likelihood_fit(method: OrdinalRegression, design: BlockDesign) -> Likelihood
         )
     with one_blas_thread():
         problem = method.problem(sample)
+        if not problem.linear:
+            raise OptionError(
+                f"{type(method).__name__} needs all rows at once: fit a sample of the"
+                " rows, or use method='multinomial'."
+            )
         sure = all(
             columns.kept.all()
             for columns in (problem.location, problem.nominal, problem.scale)

@@ -442,7 +442,12 @@ def _check_fit(fit: Any) -> None:
             "fit must have finite estimates, from which parameters are drawn. Leave out"
             " rows after an absorbing level, or fit with penalty=."
         )
-    if fit.fit.n_lambda:
+    if fit.fit.expansion is not None:
+        raise OptionError(
+            "fit must have predictors that are linear in its parameters; got a"
+            " stereotype model. Fit method='multinomial' or 'acat'."
+        )
+    if fit.fit.flexible_layout.link:
         raise OptionError(
             "fit must have a link without an estimated parameter; got"
             f" {fit.rule.link.name!r}. Fix it, as in link=({fit.rule.link.name!r},"

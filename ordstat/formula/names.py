@@ -154,7 +154,7 @@ class Parameter:
     Attributes
     ----------
     kind : str
-        "threshold", "nominal", "location", "scale", "lambda", "sd" or "cor".
+        "threshold", "nominal", "location", "scale", "lambda", "phi", "sd" or "cor".
     column : ColumnName or None
         The column whose effect it is.
     threshold : str
@@ -190,6 +190,8 @@ class Parameter:
                 return column
             case "scale":
                 return f"scale.{column}"
+            case "phi":
+                return f"phi.{self.threshold}"
             case "sd" if self.group is not None:
                 return f"sd_{column}|{self.group.label}"
             case "cor" if self.group is not None and self.other is not None:

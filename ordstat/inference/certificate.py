@@ -149,7 +149,7 @@ def _gradient_and_error(r: LikelihoodResults) -> tuple[FloatArray, FloatArray]:
         gradient = marginal.left_over()[fixed]
         step = marginal.last_step()[fixed]
         return with_aliased(gradient, fit), with_aliased(np.abs(step), fit)
-    terms = rule_terms(r.rule, sample, fit.n_lambda)
+    terms = rule_terms(r.rule, sample, fit.flexible_layout.link)
     jacobian = fit_jacobian(fit, sample, terms)
     gradient = jacobian.total(sample.case_weights * terms.score)
     error = with_aliased(np.abs(fit.information.times(gradient[~fit.aliased])), fit)

@@ -63,6 +63,10 @@ NEGATIVE_NOTE = (
     "no p-value for {}: effects at each threshold make probabilities negative in many"
     " rows, often because a level has few rows; merge levels."
 )
+UNSCORED_NOTE = (
+    "no p-value for {}: without effects the scores of the levels have no value, and the"
+    " statistic has no chi-squared distribution."
+)
 _BOUNDARY = (
     "A variance of 0 lies on a boundary: p_value uses `distribution`, p_chi2 uses chi2"
     " as in R."
@@ -84,7 +88,8 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     within = np.append(True, [nested_in(small, large) for small, large in pairs])
     nested = within & ~(statistic < 0.0)
     negative = np.array([improper(fit.rule, fit.design.sample.rows) for fit in ordered])
-    testable = nested & ~negative & ~np.append(False, negative[:-1])
+    unscored = np.append(False, [_unscored(small, large) for small, large in pairs])
+    testable = nested & ~negative & ~np.append(False, negative[:-1]) & ~unscored
     models = {
         "no_par": n_par.astype(int),
         "aic": 2.0 * n_par - 2.0 * loglik,
@@ -104,9 +109,20 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     if negative.any():
         names = first_few(list(table.index[negative]), MOST_TERMS)
         notes.append(NEGATIVE_NOTE.format(names))
+    if unscored.any():
+        names = first_few(list(table.index[unscored]), MOST_TERMS)
+        notes.append(UNSCORED_NOTE.format(names))
     return NotedFrame.of(
         table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"}
     )
+
+
+def _unscored(small: LikelihoodResults, large: LikelihoodResults) -> bool:
+    """Whether the larger model has scores of levels, which have no value in the smaller
+    one, without effects.
+    """
+    scores = large.parameters.of("phi").size > 0
+    return scores and small.fit.edf == small.fit.null_edf
 
 
 def _at_boundaries(

@@ -100,7 +100,7 @@ def _influence_of_some(
     rule: LikelihoodRule, fit: LikelihoodFit, sample: Sample, V: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Leverage (n,) and dfbeta (n, P) of some rows; V has zeros where aliased."""
-    terms = rule_terms(rule, sample, fit.n_lambda, second=True)
+    terms = rule_terms(rule, sample, fit.flexible_layout.link, second=True)
     weights = sample.case_weights
     jacobian = fit_jacobian(fit, sample, terms)
     JV = jacobian.apply(V)

@@ -37,7 +37,7 @@ def _link_within(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     contained = isinstance(small.family, large.family.contains)
     if small.family.name != large.family.name and not contained:
         return False
-    if large.fit.n_lambda:
+    if large.fit.flexible_layout.link:
         family = FLEXIBLE[large.family.link.name]
         return small.family.link.name in (family.name, *family.members)
     return bool(small.method.link == large.method.link)

@@ -407,7 +407,8 @@ class PooledResults:
         }
         effects = self.parameters.of("nominal", "location", "scale")
         chosen = np.isin(np.flatnonzero(~first.fit.aliased), effects)
-        if chosen.any():
+        # without effects scores of levels have no value: no test
+        if chosen.any() and not self.parameters.of("phi").size:
             test = d1(self.pooled.combined(np.eye(chosen.size)[chosen]))
             figures |= {"wald_F": test.statistic, "wald_df": test.df}
             figures |= {"wald_df_resid": test.df_denom, "wald_p_value": test.p_value}

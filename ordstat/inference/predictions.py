@@ -98,7 +98,7 @@ def _covariance(r: LikelihoodResults) -> FloatArray | InverseInformation:
     multiplies by it without forming it.
     """
     information = r.fit.information
-    plain = r.covariance == "model" and r.fit.jacobian is None
+    plain = r.covariance == "model" and r.fit.on_flexible_scale() is None
     plain = plain and not r.fit.aliased.any() and r.rule.alpha.shape[1] == 1
     if (
         plain

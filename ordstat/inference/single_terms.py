@@ -20,6 +20,7 @@ from .comparison import (
     LOCAL_NOTE,
     NEGATIVE_NOTE,
     SEPARATED_NOTE,
+    UNSCORED_NOTE,
     improper,
     without_rounding,
 )
@@ -316,9 +317,13 @@ def refit_table(
         columns["loglik"] = logliks
     columns["aic"] = k * edf - 2.0 * logliks
     the_same: list[str] = []
+    unscored = np.zeros(edf.size, dtype=bool)
+    if r.parameters.of("phi").size:
+        unscored[1:] = np.minimum(edf[1:], edf[0]) == r.fit.null_edf
     table = NotedFrame(columns, index=list(models))
     if test is not None:
-        p_value = np.where(not_nested | negative, np.nan, chi2_tail(lrt, df))
+        unknown = not_nested | negative | unscored
+        p_value = np.where(unknown, np.nan, chi2_tail(lrt, df))
         table = NotedFrame(table.assign(lrt=lrt, p_value=p_value))
         the_same = list(table.index[(df == 0.0) & (lrt == 0.0)])
     unfinished = [name for name, model in fits.items() if np.isnan(model.loglik)]
@@ -330,6 +335,7 @@ def refit_table(
         _WITHOUT_MAXIMUM: unfinished,
         _NOT_NESTED: list(table.index[not_nested & ~negative]),
         NEGATIVE_NOTE: list(table.index[negative]),
+        UNSCORED_NOTE: list(table.index[unscored]),
         _THE_SAME: the_same,
     }
     texts = [

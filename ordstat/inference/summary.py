@@ -65,12 +65,14 @@ TITLES = {
     "nominal": "Nominal effects",
     "threshold": "Parameters of the thresholds",
     "lambda": "Parameter of the link",
+    "phi": "Scores of the levels (0 of the lowest, 1 of the highest)",
 }
 #: Names of the test of all effects by the covariance; of all others, "Wald test".
 _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
 
 #: Title of the table of smooth terms.
 SMOOTHS = "Smooth terms (edf 1 = straight line; p: no effect at all)"
+_NO_SCORES = "without effects the scores of the levels have no value"
 
 # Figures of the whole fit
 
@@ -146,7 +148,10 @@ def effects_test(r: LikelihoodResults) -> Joint:
     """
     if r.own_covariance.name != "model":
         return zero_test(r, r.parameters.of("nominal", "location", "scale"))
-    gain = float("nan") if r.without_aic else 2.0 * (r.fit.loglik - r.fit.null_loglik)
+    gain = 2.0 * (r.fit.loglik - r.fit.null_loglik)
+    # without effects the scores of levels have no value: there is no chi-squared
+    if r.without_aic or r.parameters.of("phi").size:
+        gain = float("nan")
     return Joint(gain, int(r.fit.edf) - r.fit.null_edf)
 
 
@@ -178,6 +183,8 @@ def _test_of_effects(r: LikelihoodResults) -> str:
         return "none: smooth terms have tests of their own"
     if covariance.name == "model" and r.without_aic:
         return f"none: {r.without_aic}"
+    if r.parameters.of("phi").size:
+        return f"none: {_NO_SCORES}"
     test = effects_test(r)
     if np.isnan(test.statistic):
         if test.df > covariance.most_hypotheses:

@@ -149,6 +149,8 @@ def joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> J
     difference : (h,) L b - r
         At `coefficients`.
     """
+    if leaves_no_effect(r, L, difference):
+        return Joint(float("nan"), int(np.linalg.matrix_rank(L)))
     if r.fit.determined is None or not np.isfinite(L).all():
         return _joint_test(r, L, difference)
     combinations = r.fit.determined.combinations(L)
@@ -157,6 +159,21 @@ def joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> J
         combinations = apart @ combinations
     tested = _joint_test(r, combinations @ L, combinations @ difference)
     return tested._replace(left_out=len(L) - len(combinations))
+
+
+def leaves_no_effect(
+    r: LikelihoodResults, L: FloatArray, difference: FloatArray
+) -> bool:
+    """Whether L b = r says that all effects are 0, where scores of the levels have no
+    value without effects: there is no chi-squared distribution.
+    """
+    if not r.parameters.of("phi").size or not np.isfinite(L).all():
+        return False
+    estimated = ~r.fit.aliased
+    effects = np.isin(np.flatnonzero(estimated), r.parameters.of("location"))
+    rank = np.linalg.matrix_rank(L[:, effects])
+    from_zero = np.allclose(L @ r.fit.coefficients[estimated], difference)
+    return bool(effects.any() and rank == effects.sum() and from_zero)
 
 
 def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> FloatArray:

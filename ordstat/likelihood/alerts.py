@@ -31,6 +31,12 @@ _LEVEL = 1e-7
 # Most estimates that a warning names; it counts the others.
 _NAMED = 5
 
+#: What to do where the likelihood has no maximum, in models of scores of levels too.
+_REMEDY = "Drop a scale effect, merge levels, or fit with a ridge (penalty=1.0)."
+_OTHER_REMEDY = (
+    "Merge levels, drop a column, or use method='multinomial' with penalty=1.0."
+)
+
 #: Names that columns of counts often have.
 _COUNTS = {
     "count",
@@ -59,7 +65,7 @@ def why_unreached(fit: LikelihoodFit, design: Design) -> str:
     if fit.certificate.reached or fit.diverging.any():
         return ""
     hint = ""
-    if fit.n_lambda > 0:
+    if fit.flexible_layout.link > 0:
         hint = (
             " Lambda may have no finite estimate in these data: fix it, as in"
             " link=('log-gamma', 0.5)."
@@ -111,8 +117,8 @@ def likelihood_alerts(
             ConvergenceWarning,
             (
                 f"the likelihood has no maximum: estimates diverge ({listed})."
-                f" {errors} Drop a scale effect, merge levels, or fit with a ridge"
-                f" (penalty=1.0).{_off_centre(design)}"
+                f" {errors} {_REMEDY if fit.expansion is None else _OTHER_REMEDY}"
+                f"{_off_centre(design)}"
             ),
         )
     if fit.diverging_elsewhere is not None:
@@ -152,6 +158,8 @@ def _aliased_alerts(
     of_alpha = parameters.of("threshold", "nominal")
     thresholds = fit.aliased[parameters.of("threshold")]
     without_rows[of_alpha] = np.resize(thresholds, of_alpha.size)
+    # without effects scores of the levels have no value either: nothing is lost
+    without_rows[parameters.of("phi")] = True
     names = [
         parameters.names[j]
         for j in np.flatnonzero(fit.aliased & ~without_rows)

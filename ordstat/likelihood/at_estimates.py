@@ -112,9 +112,7 @@ class LikelihoodAtEstimates:
         lowest, highest = ends_of(answers)
         weights = problem.sample.case_weights
         rows = RowScores.of(problem, self.estimates)
-        compiled = problem.rows.scores(
-            problem.expansion @ problem.from_user(self.estimates)
-        )
+        compiled = problem.rows.scores(problem.full(problem.from_user(self.estimates)))
         last = problem.sample.n_levels - 2
         ends = np.stack([np.minimum(highest, last), np.maximum(lowest - 1, 0)])
 
@@ -154,7 +152,7 @@ class LikelihoodAtEstimates:
         )
         counts = sample.counts()
         ridge = penalty is not None and penalty.determines
-        fresh = Problem.of(
+        fresh = type(problem).of(
             sample, problem.family, problem.flexible, self.threshold, ridge=ridge
         )
         if not ridge and not identified(fresh).estimated.all():
@@ -227,7 +225,8 @@ class LikelihoodAtEstimates:
         if x is None:
             x = problem.from_user(self.estimates)
         # predictors in the parameters
-        linear = problem.sample.rows.scale is None and problem.flexible is None
+        linear = problem.linear and problem.sample.rows.scale is None
+        linear = linear and problem.flexible is None
         concave = linear and problem.family.concave and self.estimation.penalty is None
         return ProfileLikelihood(
             objective,

@@ -1,6 +1,6 @@
 """Families that compare every level with the lowest one: P(y = k) / P(y = 0).
 
-The scores s_k = log(P(y = k) / P(y = 0)), s_0 = 0, are the predictors up to a sign, and
+The scores s_k = log(P(y = k) / P(y = 0)), s_0 = 0, are the predictors, and
 p = softmax(s):
   by s_k: [y = k] - p_k
   -d2 / ds_k ds_l: [k = l] p_k - p_k p_l
@@ -52,14 +52,10 @@ class BaselineTerms(EtaTerms):
 
 @dataclass(frozen=True)
 class Baseline(Family):
-    """log(P(y = k + 1) / P(y = 0)) = sign * eta_k.
+    """log(P(y = k + 1) / P(y = 0)) = eta_k."""
 
-    Attributes
-    ----------
-    sign : float
-    """
-
-    sign: ClassVar[float]
+    rises: ClassVar[float] = 1.0
+    compared: ClassVar[str] = "a level against the lowest one, averaged over the levels"
 
     @property
     def leaves_upper(self) -> bool:
@@ -71,13 +67,12 @@ class Baseline(Family):
 
     @property
     def level_scores(self) -> LevelScores | None:
-        return LevelScores.OWN if self.sign > 0.0 else None
+        return LevelScores.OWN
 
     def log_probabilities(self, eta: FloatArray) -> FloatArray:
-        ratios = self.sign * eta
         # the lowest levels have no rows, and the one after them takes their place
-        lowest = np.logical_and.accumulate(ratios == np.inf, axis=1)
-        ratios = np.where(lowest, 0.0, ratios)
+        lowest = np.logical_and.accumulate(eta == np.inf, axis=1)
+        ratios = np.where(lowest, 0.0, eta)
         scores = np.hstack([np.zeros((len(eta), 1)), ratios])
         scores[:, :-1][lowest] = -np.inf
         scores -= scores.max(axis=1, keepdims=True)
@@ -92,20 +87,20 @@ class Baseline(Family):
             log_p=log_p[np.arange(y.size), y],
             places=np.broadcast_to(levels - 1, by_score.shape),
             eta=np.where(np.isfinite(eta), eta, 0.0).T,
-            slope=self.sign * by_score,
+            slope=by_score,
             p=p,
         )
 
     def start(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(self.sign * np.log(shares[1:] / shares[0]))
+        return np.asarray(np.log(shares[1:] / shares[0]))
 
     def infinite_thresholds(self, present: BoolArray) -> tuple[BoolArray, BoolArray]:
         bottom, top = super().infinite_thresholds(present)
-        return (top, bottom) if self.sign > 0.0 else (bottom, top)
+        return top, bottom
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
         """The score of y must not fall against that of any other level."""
-        scores = np.vstack([np.zeros(n_levels - 1), self.sign * np.eye(n_levels - 1)])
+        scores = np.vstack([np.zeros(n_levels - 1), np.eye(n_levels - 1)])
         others = [np.delete(scores, y, axis=0) for y in range(n_levels)]
         return tuple(scores[y] - others[y] for y in range(n_levels))
 
@@ -115,15 +110,39 @@ class Baseline(Family):
 
 
 @dataclass(frozen=True)
+class Stereotype(Baseline):
+    """P(y = k + 1) / P(y = 0) = exp(eta_k), whose effects on the levels differ by a
+    factor alone (`stereotype.py`).
+    """
+
+    name: ClassVar[str] = "Stereotype model"
+    threshold_title: ClassVar[str] = "Intercepts"
+    contains: ClassVar[tuple[type, ...]] = (Adjacent,)
+    ratios: ClassVar[dict[str, Ratio]] = {
+        "logit": Ratio(
+            "odds ratio, highest against lowest level",
+            1.0,
+            (
+                "Odds ratios: factors on the odds of the highest level against the"
+                " lowest one, exp(estimate)"
+            ),
+        )
+    }
+
+    @property
+    def concave(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
 class Multinomial(Baseline):
     """P(y = k + 1) / P(y = 0) = exp(eta_k)."""
 
     name: ClassVar[str] = "Multinomial logit model"
-    sign: ClassVar[float] = 1.0
     threshold_title: ClassVar[str] = "Intercepts"
     nominal_title: ClassVar[str] = "Effects on the log odds against the lowest level"
     nominal_words: ClassVar[str] = "positive = more likely"
-    contains: ClassVar[tuple[type, ...]] = (Adjacent,)
+    contains: ClassVar[tuple[type, ...]] = (Adjacent, Stereotype)
     ratios: ClassVar[dict[str, Ratio]] = {
         "logit": Ratio(
             "relative risk ratio",

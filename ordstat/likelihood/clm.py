@@ -5,16 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from .._typing import BoolArray
 from ..checks import one_of
 from ..exceptions import OptionError
+from ..formula.sample import Sample
 from ..method import AGRESTI, Supports, option
 from .adjacent import Adjacent
-from .baseline import Multinomial
+from .baseline import Multinomial, Stereotype
+from .columns import ColumnScales
 from .cumulative import Cumulative
 from .family import Family
-from .links import Link
+from .links import LINKS, Link
+from .problem import Problem
 from .regression import OrdinalRegression
 from .sequential import ContinuationRatio, Sequential, StoppingRatio
+from .stereotype import StereotypeProblem
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -243,6 +248,89 @@ class MultinomialLogit(OrdinalRegression):
     def __post_init__(self) -> None:
         super().__post_init__()
         _require_plain_logit(self)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class StereotypeLogit(OrdinalRegression):
+    """Stereotype models: effects on each level that differ by a factor alone.
+
+    Maximum likelihood of log(P(y = k) / P(y = 1)) = g_k + phi_k x'beta for the levels k
+    above the lowest, with phi = 0 of the lowest level and 1 of the highest [Anderson
+    1984]. The scores phi are estimated: levels whose scores are nearly equal are not
+    told apart by x, and scores that do not increase speak against the order of the
+    levels. exp(beta) is the ratio of the odds of the highest level against the lowest
+    one. Equally spaced scores are the adjacent-category model, and a multinomial logit
+    has effects of its own for each level, so that the stereotype model lies between
+    the two. Without effects the scores have no value: tests that every effect is 0
+    have no chi-squared distribution and are not given. R's VGAM has it as
+    rrvglm(multinomial(refLevel = 1), Rank = 1) with the corner at the highest level.
+
+    Parameters
+    ----------
+    link : {"logit"}
+    threshold : {"flexible"}
+    penalty : None
+    quadrature : {1}
+    random_penalty : None
+        Fixed by the model.
+    start : sequence of float, optional
+        Where Newton's method begins: one value for every estimated parameter, in the
+        order of `params`.
+    cost : str or K x K matrix
+        What predicted ranks minimise in expectation; the estimates do not depend on it.
+    max_iter : int
+        Newton steps allowed.
+    tol : float
+        Largest absolute component of the score, on columns of unit deviation, at which
+        a fit counts as converged; above 0 and at most 1.
+
+    Raises
+    ------
+    OptionError
+        Another link or threshold structure, a penalty, an unknown cost, max_iter < 1,
+        tol that is not positive, start of the wrong length.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> housing = datasets.load("housing")
+    >>> formula = "Sat ~ Infl + Type + Cont"
+    >>> fit = ordfit(formula, housing, "stereotype", weights="Freq")
+    >>> fit.params["phi.Medium"].round(4)
+    np.float64(0.4797)
+    """
+
+    family: ClassVar[type[Family]] = Stereotype
+    supports: ClassVar[Supports] = Supports(
+        cluster=True, absent_levels=True, decisions=True
+    )
+    papers: ClassVar[tuple[str, ...]] = (
+        (
+            "Anderson, J. A. (1984). Regression and ordered categorical variables."
+            " Journal of the Royal Statistical Society B, 46, 1-30."
+        ),
+        AGRESTI,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _require_plain_logit(self)
+        if self.penalty is not None:
+            raise OptionError(
+                f"penalty of StereotypeLogit must be None; got {self.penalty!r}. Leave"
+                " it out, or use method='multinomial'."
+            )
+
+    def problem(
+        self, sample: Sample, columns: tuple[ColumnScales, ColumnScales] | None = None
+    ) -> Problem:
+        family = self.family(LINKS["logit"])
+        return StereotypeProblem.of(
+            sample, family, columns=columns, steps=self.max_iter
+        )
+
+    def _others(self, present: BoolArray) -> tuple[int, bool]:
+        return max(int(present.sum()) - 2, 0), True
 
 
 def _require_plain_logit(method: OrdinalRegression) -> None:

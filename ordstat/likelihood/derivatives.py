@@ -56,6 +56,11 @@ ABOVE = Curve(
     lambda family, eta: family.above(eta), lambda family, eta: -family.below_slope(eta)
 )
 ETA = Curve(lambda family, eta: eta, lambda family, eta: np.ones_like(eta))
+#: The predictors in the direction in which they rise with H.
+RISING = Curve(
+    lambda family, eta: family.rises * eta,
+    lambda family, eta: np.full_like(eta, family.rises),
+)
 ABOVE_LOG_ODDS = Curve(
     lambda family, eta: family.log_odds_above(eta),
     lambda family, eta: family.log_odds_above_slope(eta),
@@ -145,7 +150,7 @@ def exceedance(places: IntArray, count: int) -> Quantity:
 
 
 def _latent_mean(values: FloatArray, top: float) -> FloatArray:
-    return np.asarray(-values.mean(axis=0)[None])
+    return np.asarray(values.mean(axis=0)[None])
 
 
 #: Quantities by name.
@@ -154,7 +159,7 @@ QUANTITIES: dict[str, Quantity] = {
     "cum_prob": Quantity(CUMULATIVE, _with_top, "level"),
     "inner_cum_prob": Quantity(CUMULATIVE, _unchanged, "lower level"),
     "exc_prob": Quantity(CUMULATIVE, lambda values, top: top - values, "lower level"),
-    "latent": Quantity(ETA, _latent_mean, "row"),
+    "latent": Quantity(RISING, _latent_mean, "row"),
     "log_odds": Quantity(ABOVE_LOG_ODDS, _unchanged, "threshold"),
     "hazard": Quantity(HAZARDS, _unchanged, "threshold"),
     "linear_predictor": Quantity(ETA, _unchanged, "threshold"),
@@ -191,7 +196,7 @@ class QuantityOfRows:
         curve = quantity.curve
         family = rule.family
         self.quantity = quantity
-        self.columns = ModelRows.of(rows)
+        self.columns = rule.model_rows(rows)
         self.s = predictor.s[:, None, None]
         self.eta = predictor.eta()
         self.curve = curve.value(family, self.eta)
@@ -362,15 +367,15 @@ def score_errors(
     rule: LikelihoodRule, rows: Rows, covariance: FloatArray
 ) -> FloatArray:
     """(N,) standard errors of H = x'beta + offset."""
-    beta = rule.layout.of_location
-    variances = ((rows.X @ covariance[beta, beta]) * rows.X).sum(axis=1)
+    of_scores = covariance[np.ix_(rule.score_places, rule.score_places)]
+    variances = ((rows.X @ of_scores) * rows.X).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
 
 
 def score_slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
     """(N, F) derivatives of the scores by all parameters."""
     slopes = np.zeros((rows.n, rule.n_parameters))
-    slopes[:, rule.layout.of_location] = rows.X
+    slopes[:, rule.score_places] = rows.X
     return slopes
 
 

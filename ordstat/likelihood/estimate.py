@@ -173,6 +173,8 @@ class Estimate:
         """
         problem = self.problem
         optimum = self.optimum
+        if not problem.linear:
+            return self
         moves = recession(problem, optimum)
         limit = None if moves is not None else spread_limit(problem, optimum)
         if limit is not None:
@@ -265,6 +267,7 @@ class Estimate:
         lost = (
             not self.optimum.definite and self.recession is None and not diverging.any()
         )
+        lost = lost or self.problem.runs_away(self.optimum)
         return diverging | lost
 
     @property

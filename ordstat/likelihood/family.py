@@ -89,6 +89,8 @@ class Family(ABC):
     leaves_upper : bool
         Whether a threshold of +inf leaves the level above it out; otherwise one of -inf
         leaves the level below out.
+    rises : float
+        Sign of the change of the predictors as H grows.
     compared : str
         The event whose log odds a predictor is under the logit, averaged over
         predictors; empty for the cumulative family, whose predictors are positions on a
@@ -109,6 +111,7 @@ class Family(ABC):
     ordered: ClassVar[bool] = False
     local: ClassVar[bool] = False
     banded: ClassVar[bool] = False
+    rises: ClassVar[float] = -1.0
     compared: ClassVar[str] = ""
     threshold_title: ClassVar[str] = "Thresholds"
     nominal_title: ClassVar[str] = "Nominal effects, by threshold"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..fit import Fit
 from .determined import Determined
 from .layout import Layout
 from .marginal import Marginal
+from .rule import LikelihoodRule
 from .smoothing import Smoothness
 
 if TYPE_CHECKING:
@@ -57,6 +58,9 @@ class LikelihoodFit(Fit):
     confounded : tuple of int
         Places of the log-scale effects, and of lambda, that the cell probabilities do
         not determine.
+    expansion : (F, P) or None
+        Derivatives of the parameters of the rule by `coefficients`, where predictors
+        are not linear in these.
     likelihood : LikelihoodAtEstimates or MarginalLikelihood
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
@@ -90,6 +94,7 @@ class LikelihoodFit(Fit):
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
+    expansion: FloatArray | None = None
     confounded: tuple[int, ...] = ()
     marginal: Marginal | None = None
     higher_by: float = 0.0
@@ -115,6 +120,8 @@ class LikelihoodFit(Fit):
     @property
     def flexible_layout(self) -> Layout:
         """The blocks of F parameters, with each threshold on its own."""
+        if self.expansion is not None:
+            return cast(LikelihoodRule, self.rule).layout
         return replace(self.layout, thresholds=self.rule.n_levels - 1)
 
     @property
@@ -206,9 +213,11 @@ class LikelihoodFit(Fit):
         return np.array(self.marginal.covariance)
 
     def on_flexible_scale(self) -> FloatArray | None:
-        """(F, P) linear map from `coefficients` to those of `flexible_layout`; None for
-        flexible thresholds, where it is the identity.
+        """(F, P) derivatives of the parameters of `flexible_layout` by `coefficients`;
+        None for flexible thresholds, where it is the identity.
         """
+        if self.expansion is not None:
+            return self.expansion
         if self.jacobian is None:
             return None
         return self.layout.expansion(self.jacobian)

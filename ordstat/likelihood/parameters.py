@@ -69,11 +69,16 @@ class Parameters:
 
 def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:
     """The records of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
-    return planned(design, thresholds, fit.threshold_names, fit.n_lambda)
+    scores = fit.expansion is not None
+    return planned(design, thresholds, fit.threshold_names, fit.n_lambda, scores)
 
 
 def planned(
-    design: Design, thresholds: list[str], structure: Sequence[str], n_lambda: int
+    design: Design,
+    thresholds: list[str],
+    structure: Sequence[str],
+    n_lambda: int,
+    scores: bool = False,
 ) -> Parameters:
     """The records of the parameters of a model.
 
@@ -86,6 +91,8 @@ def planned(
         Names of the parameters of a threshold structure; empty without one.
     n_lambda : int
         1 if the link has a parameter to estimate, else 0.
+    scores : bool
+        Whether the parameters after the effects are scores of levels instead.
     """
     columns = design.spec.column_names
     structured = list(structure)
@@ -104,7 +111,12 @@ def planned(
             )
     for kind in ("location", "scale"):
         records += [Parameter(kind=kind, column=column) for column in columns[kind]]
-    records += [Parameter(kind="lambda")] * n_lambda
+    if scores:
+        present = np.flatnonzero(design.sample.counts() > 0.0)
+        inner = [str(design.levels.values[code]) for code in present[1:-1]]
+        records += [Parameter(kind="phi", threshold=level) for level in inner]
+    else:
+        records += [Parameter(kind="lambda")] * n_lambda
     return Parameters(thresholds=names, others=records)
 
 

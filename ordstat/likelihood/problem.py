@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,12 +12,13 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostMatrix
-from ..newton import Blocks, Evaluation
+from ..newton import Blocks, Evaluation, Optimum
 from .columns import NO_COLUMNS, ColumnScales, column_scales
 from .family import Family
 from .flexible import FlexibleLink
-from .layout import Layout
+from .layout import Coefficients, Layout
 from .links import Link
+from .predictor import ModelRows
 from .rows import LikelihoodRows
 from .rule import LikelihoodRule
 from .threshold_structure import Structure, ThresholdMap, threshold_map
@@ -203,6 +204,9 @@ class Problem:
 
     # The likelihood
 
+    #: Whether the predictors are linear in the parameters, without log-scale effects.
+    linear: ClassVar[bool] = True
+
     @cached_property
     def rows(self) -> LikelihoodRows:
         """The log-likelihood in all thresholds and effects."""
@@ -223,8 +227,18 @@ class Problem:
         """
         if self.structure is None:
             return self.rows.evaluate(x, information)
-        at = self.rows.evaluate(self.expansion @ x)
+        at = self.rows.evaluate(self.full(x))
         return None if at is None else at.along(self.expansion, self.user.n_alpha)
+
+    def runs_away(self, optimum: Optimum) -> bool:
+        """Whether estimates are infinite, where predictors are not linear in the
+        parameters; of others `recession` finds the directions.
+        """
+        return False
+
+    def full(self, x: FloatArray) -> FloatArray:
+        """(F,) all thresholds and effects, in the coordinates of `rows`."""
+        return np.asarray(self.expansion @ x)
 
     @cached_property
     def expansion(self) -> FloatArray:
@@ -401,6 +415,31 @@ class Problem:
         full[bottom, 0] = -outside
         full[top, 0] = outside
         return full
+
+    def flexible_parameters(
+        self, estimates: FloatArray
+    ) -> tuple[Coefficients, Layout, FloatArray | None]:
+        """All thresholds and effects from estimates on the user's scale, their layout,
+        and the (F, P) derivatives, if these are not the estimates themselves.
+        """
+        at = self.layout.split(estimates)
+        if self.structure is None:
+            return at, self.layout, None
+        jacobian = self.structure.jacobian
+        at = at._replace(alpha=jacobian @ at.alpha)
+        layout = replace(self.layout, thresholds=len(at.alpha))
+        return at, layout, self.layout.expansion(jacobian)
+
+    @property
+    def model_rows(self) -> ModelRows:
+        """The columns that belong to `flexible_parameters`."""
+        return ModelRows.of(self.sample.rows)
+
+    def rule_slopes(self, coefficients: FloatArray) -> FloatArray | None:
+        """(F, P) derivatives of the parameters of the rule by the coefficients of a
+        fit, if predictors are not linear in these.
+        """
+        return None
 
     def rule(
         self,

@@ -225,7 +225,7 @@ class OrdinalRegression(Method):
             design,
             self.family.threshold_names(levels),
             () if structure is None else structure.names,
-            int(isinstance(self._latent(), FlexibleLink)),
+            *self._others(present),
         )
         random = [
             record.name
@@ -233,6 +233,12 @@ class OrdinalRegression(Method):
             for record in random_parameters(term, design.spec.codings)
         ]
         return fixed.names + random
+
+    def _others(self, present: BoolArray) -> tuple[int, bool]:
+        """How many parameters come after the effects, and whether these are scores of
+        levels.
+        """
+        return int(isinstance(self._latent(), FlexibleLink)), False
 
     def results_for(self, sample: Sample) -> type[Any]:
         if self.elastic_net is not None:
@@ -366,6 +372,7 @@ class OrdinalRegression(Method):
             ),
             scores=rule.scores(sample.rows),
             coefficients=problem.spread(coefficients),
+            expansion=problem.rule_slopes(problem.spread(coefficients)),
             information=information,
             digits=problem.spread(digits),
             loglik=estimate.loglik(),

@@ -127,6 +127,7 @@ class LikelihoodResults(OrdinalResults):
             "nominal": "Nominal effects",
             "scale": "Scale effects",
             "lambda": "Link",
+            "phi": "Scores of the levels",
         }
         tables = []
         for kind, title in titles.items():
@@ -228,8 +229,19 @@ class LikelihoodResults(OrdinalResults):
             "std_error": errors,
             "statistic": statistic,
             "df": df,
-            "p_value": two_sided(statistic, df),
+            "p_value": self._without_only_effect(two_sided(statistic, df)),
         }
+
+    def _without_only_effect(self, p_values: FloatArray) -> FloatArray:
+        """P-values, NaN for the only effect of a model whose scores of levels have no
+        value without it.
+        """
+        effects = self.parameters.of("location")
+        estimated = effects[~self.fit.aliased[effects]]
+        if self.parameters.of("phi").size and estimated.size == 1:
+            p_values = p_values.copy()
+            p_values[estimated] = np.nan
+        return p_values
 
     @property
     def penalised_coefficients(self) -> IntArray:

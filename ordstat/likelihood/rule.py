@@ -75,6 +75,15 @@ class LikelihoodRule(CostRule):
         """F."""
         return self.layout.size
 
+    @property
+    def score_places(self) -> IntArray:
+        """(D,) places of the coefficients of the score among the parameters."""
+        return np.arange(self.n_parameters)[self.layout.of_location]
+
+    def model_rows(self, rows: Rows) -> ModelRows:
+        """The columns of rows that belong to the parameters."""
+        return ModelRows.of(rows)
+
     def scores(self, rows: Rows) -> FloatArray:
         H = rows.X @ self.beta
         H = H if rows.offset is None else H + rows.offset
@@ -96,10 +105,14 @@ class LikelihoodRule(CostRule):
 
     def predictor(self, rows: Rows, scores: FloatArray | None = None) -> Predictor:
         """The predictors of rows; `scores` replaces their scores."""
-        H = self.scores(rows) if scores is None else scores
+        H = self._location(rows, scores)
         tau = np.zeros(rows.n) if rows.scale is None else rows.scale @ self.zeta
         tau = tau if rows.scale_offset is None else tau + rows.scale_offset
-        return Predictor(w=ModelRows.of(rows).w, alpha=self.alpha, H=H, tau=tau)
+        return Predictor(w=self.model_rows(rows).w, alpha=self.alpha, H=H, tau=tau)
+
+    def _location(self, rows: Rows, scores: FloatArray | None) -> FloatArray:
+        """(N,) H."""
+        return self.scores(rows) if scores is None else scores
 
     def thresholds(self, rows: Rows) -> FloatArray:
         """(N, K-1) thresholds of each row; (1, K-1) if they are the same for all."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import cast
 
 from .._typing import FloatArray, IntArray
 from ..formula.sample import Sample
@@ -40,17 +41,12 @@ class RowScores:
     @classmethod
     def of(cls, problem: Problem, estimates: FloatArray) -> RowScores:
         """The rows at estimates (P',) on the user's scale."""
-        at = problem.layout.split(estimates)
-        structure = None
-        if problem.structure is not None:
-            jacobian = problem.structure.jacobian
-            at = at._replace(alpha=jacobian @ at.alpha)
-            structure = problem.layout.expansion(jacobian)
+        at, layout, structure = problem.flexible_parameters(estimates)
         return cls(
-            rows=ModelRows.of(problem.sample.rows),
+            rows=problem.model_rows,
             family=problem.family_at(float(estimates[-1])),
             at=at,
-            layout=replace(problem.layout, thresholds=len(at.alpha)),
+            layout=layout,
             structure=structure,
         )
 
@@ -87,7 +83,7 @@ def rule_terms(
 def fit_jacobian(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
     """Derivatives of the predictors of these terms by all parameters of a fit."""
     return Jacobian(
-        ModelRows.of(sample.rows),
+        cast(LikelihoodRule, fit.rule).model_rows(sample.rows),
         terms.places,
         fit.flexible_layout,
         fit.on_flexible_scale(),

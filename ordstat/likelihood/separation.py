@@ -187,7 +187,7 @@ def at_rest(problem: Problem, optimum: Optimum) -> bool:
 
 def _predictors(problem: Problem, rows: ModelRows, x: FloatArray) -> FloatArray:
     """(n, K-1) at a point in the solver's coordinates."""
-    return problem.rows.predictor(rows, problem.expansion @ x).eta()
+    return problem.rows.predictor(rows, problem.full(x)).eta()
 
 
 def suspicious(optimum: Optimum) -> bool:

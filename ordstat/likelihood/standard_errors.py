@@ -45,7 +45,7 @@ def rule_covariance(
     It holds for functions of the parameters that the data determine.
     """
     full = covariance
-    if fit.jacobian is not None or fit.aliased.any():
+    if fit.on_flexible_scale() is not None or fit.aliased.any():
         jacobian = rule_by_estimates(fit, rule)
         full = jacobian @ full @ jacobian.T
     # the parameter of a link that the user fixed

@@ -137,6 +137,8 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     scaled = problem.sample.rows.scale is not None
     if problem.at_hand is not None:
         return _from_small_sample(problem, problem.at_hand, max_iter)
+    if not problem.linear:
+        return _first_inside(problem)
     # lambda and the thresholds are nearly collinear, and steps far off are wild
     if problem.flexible is not None:
         x = starting_values(problem.at_link(family.link), max_iter).x

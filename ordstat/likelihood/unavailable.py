@@ -203,6 +203,19 @@ MODIFIERS = {
             "discrimination()": "errors()",
         },
     ),
+    "factors": Modifier(
+        "scores of the levels, by which effects differ between these",
+        lambda r: r.fit.expansion is not None,
+        {
+            "nominal_test()": "anova() of this fit and update(method='multinomial')",
+            "score_test()": "anova() of this fit and update(method='multinomial')",
+            "brant()": "anova() of this fit and update(method='multinomial')",
+            "scale_test()": "",
+            "influence()": "update(data=) without the row",
+            "joint_tests()": "anova()",
+            "gof() of groups": _OTHER_GOODNESS,
+        },
+    ),
     "nominal": Modifier(
         "nominal effects",
         lambda r: r.design.sample.rows.nominal is not None,
@@ -218,7 +231,7 @@ MODIFIERS = {
     ),
     "structure": Modifier(
         "structured thresholds, or a link with a parameter",
-        lambda r: r.fit.jacobian is not None or r.fit.n_lambda > 0,
+        lambda r: r.fit.jacobian is not None or r.fit.flexible_layout.link > 0,
         {
             "score_test()": "nominal_test()",
             "brant()": "nominal_test()",

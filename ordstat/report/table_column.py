@@ -21,7 +21,7 @@ from .sections import observations
 
 _VALUES = ["estimate", "std_error", "p_value", "conf_low", "conf_high"]
 #: Kinds of parameters in the order of the rows.
-_PARTS = ("location", "nominal", "scale", "lambda", "threshold", "sd", "cor")
+_PARTS = ("location", "nominal", "scale", "lambda", "phi", "threshold", "sd", "cor")
 #: Kinds that are effects; the others stay as they are beside ratios, in rows of their
 #: own.
 _EFFECTS = ("location", "nominal", "scale")

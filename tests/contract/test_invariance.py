@@ -71,6 +71,7 @@ def test_integer_weights_equal_repeated_rows(problem):
 
 
 @pytest.mark.filterwarnings("ignore:.*weight 0:ordstat.DataWarning")
+@pytest.mark.filterwarnings("ignore:the likelihood has no maximum")  # few rows
 def test_weight_zero_equals_a_removed_row(problem):
     zero = problem.frame.assign(w=(np.arange(len(problem.frame)) % 3 > 0).astype(int))
     kept = zero[zero["w"] == 1]
@@ -104,7 +105,7 @@ def test_reversed_ranks_mirror_the_fit(problem):
         )
         return
     atol = score_tolerance(fit)
-    if fit.method.supports.by_level:
+    if problem.name in ("multinomial", "stereotype"):  # against the lowest level
         shares, turned_shares = (
             np.asarray(f.predict(type="prob")) for f in (fit, other)
         )
@@ -143,7 +144,7 @@ def test_thresholds_are_in_order(problem):
     assert len(thresholds(fit)) == (
         0 if score_type(fit) == "votes" else len(fit.levels) - 1
     )
-    if fit.method.supports.by_level:  # intercepts
+    if problem.name in ("multinomial", "stereotype"):  # intercepts
         return
     assert (np.diff(thresholds(fit)) >= 0).all()
 

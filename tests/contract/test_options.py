@@ -77,6 +77,7 @@ OTHER = {
     "trees": 30,
     "start": (-1.0, 0.0, 1.2, 0.1, 0.1, 0.1, 0.1),  # one for each parameter
     ("multinomial", "start"): (-1.0, 0.0, 1.2, *[0.1] * 12),
+    ("stereotype", "start"): (-1.0, 0.0, 1.2, *[0.1] * 4, 0.3, 0.6),
     "threshold": "equidistant",
     "direction": "backward",
     "tol": 1e-8,
