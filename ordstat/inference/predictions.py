@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..checks import flag, fraction, generator, one_of, whole
+from ..checks import flag, fraction, generator, one_of, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
@@ -44,6 +44,8 @@ from .wald import degrees_of_freedom
 
 #: Levels from which products with the covariance come from factors of the information.
 _MANY_LEVELS = 500
+#: Matrices of levels by levels that errors of all levels hold at once.
+_SQUARES = 3.0
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -173,6 +175,12 @@ def errors_of_rows(
 ) -> FloatArray:
     """(n, M) standard errors of a quantity of rows."""
     width = rule.n_levels
+    if quantity.known_factors is None:
+        require_memory(
+            f"Standard errors of predictions of {width:,} levels",
+            _SQUARES * 8.0 * width**2,
+            "Ask for type='mean', 'quantile' or 'exceed' (at=[...]), or join levels.",
+        )
     if rule.family.local:  # each value of the curve has one slope
         width = len(quantity.factors(rule.n_levels - 1))
     return standard_errors(

@@ -54,6 +54,8 @@ _SINGULAR = (
 #: Most rows of a fit that is repeated without its most influential row: among more, one
 #: row hardly matters, and the influence of all of them takes long.
 _MOST_ROWS = 5_000
+#: With more levels, effects at thresholds beside a level of few rows are not tried.
+_MANY_LEVELS = 50
 
 
 def nominal_tests(
@@ -63,6 +65,11 @@ def nominal_tests(
     threshold.
     """
     check_available(r, "nominal_test()")
+    if scarce := _many_scarce_levels(r):
+        raise DataError(
+            f"nominal_test() has an effect at each of {len(r.levels) - 1:,} thresholds,"
+            f" and {scarce}. Cut the response into a few classes, and test that fit."
+        )
     if r.own_covariance.name != "model":
         return _wald_tests(r, scope)
     table = _wider_models(
@@ -196,6 +203,8 @@ def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     no_test = Joint(float("nan"), n_freed * (r.design.sample.n_levels - 2))
     if no_test.df == 0:
         return no_test, "there are no estimated effects, or there is only one threshold"
+    if scarce := _many_scarce_levels(r):
+        return no_test, scarce
     if no_test.df > covariance.most_hypotheses:
         return no_test, without_joint_test(covariance)
     fit, why = freed_fit(r, freed)
@@ -372,6 +381,11 @@ def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
             " they are constant."
         )
     return notes
+
+
+def _many_scarce_levels(r: LikelihoodResults) -> str:
+    """`scarce_level` of many levels, whose effects would take long and be infinite."""
+    return scarce_level(r) if len(r.levels) > _MANY_LEVELS else ""
 
 
 def scarce_level(r: LikelihoodResults, columns: BoolArray | None = None) -> str:

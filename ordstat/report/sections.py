@@ -771,7 +771,8 @@ def _brief_errors(r: OrdinalResults, constant: int) -> Table:
 def _of_one_level(r: OrdinalResults) -> tuple[str, ...]:
     """A note if all training rows have the same prediction."""
     if r.many_cells:
-        return (f"Errors of {len(r.levels):,} levels take a while: .errors().",)
+        count = f"{len(r.levels):,}"
+        return (f"Errors of {count} levels take long: .errors(new) has some rows'.",)
     codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
     if codes.size != 1 or not r.design.names:
         return ()

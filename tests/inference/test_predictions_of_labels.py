@@ -13,7 +13,7 @@ from reference_cases import load_data
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from ordstat import OptionError, SurveyDesign, ordfit, pool
+from ordstat import DataError, OptionError, SurveyDesign, checks, ordfit, pool
 from ordstat.inference import predictions
 from ordstat.likelihood.derivatives import (
     QUANTITIES,
@@ -332,3 +332,15 @@ def test_very_many_levels_have_the_limits_of_the_whole_covariance(
     for each, expected in zip(questions, whole, strict=True):
         found = fit.predict(new, interval="confidence", **each)
         np.testing.assert_allclose(found, expected, rtol=1e-8)
+
+
+def test_errors_of_very_many_levels_ask_for_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three matrices of 2,000 levels are 96 MB; a mean has a number for each level."""
+    frame = pd.DataFrame({"a": np.arange(2000) % 7, "y": np.arange(2000.0)})
+    fit = ordfit("y ~ a", frame, levels="all")
+    monkeypatch.setattr(checks, "available_memory", lambda: 8e7)
+    with pytest.raises(DataError, match="Ask for type='mean'"):
+        fit.predict(frame.head(1), type="prob", se=True)
+    assert fit.predict(frame.head(1), type="mean", se=True)["std_error"].notna().all()

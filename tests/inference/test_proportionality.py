@@ -14,7 +14,7 @@ from reference_cases import load_data
 from scipy import stats
 
 from ordstat import SurveyDesign, datasets, ordfit
-from ordstat.exceptions import DataWarning, OptionError
+from ordstat.exceptions import DataError, DataWarning, OptionError
 
 
 @dataclass(frozen=True, eq=False)
@@ -633,3 +633,12 @@ def test_levels_without_rows_change_no_estimate_and_no_test(method, options):
                 rtol=1e-5,
             )
     assert "were not tested" not in str(wide.summary())
+
+
+@pytest.mark.parametrize("vcov", ["model", "HC0"])
+def test_many_levels_of_one_row_have_no_effects_at_thresholds(vcov):
+    data = pd.DataFrame({"y": np.arange(80.0), "x": np.arange(80) % 3})
+    fit = ordfit("y ~ x", data, levels="all", vcov=vcov)
+    with pytest.raises(DataError, match="at each of 79 thresholds"):
+        fit.nominal_test()
+    assert "merge levels" in " ".join(str(fit.summary()).split())
