@@ -298,22 +298,25 @@ class Averager:
         if fit.determined is None and self.results.aliasing is None:
             return average
         used = slice(None) if weights is None else weights != 0.0
-        unknown, certain = self._undetermined(
+        unknown, certain, exact = self._undetermined(
             rows.take(used), None if tangent is None else tangent.take(used)
         )
         if weights is not None:
             unknown = np.asarray(unknown.any(axis=0, keepdims=True))
             certain = np.asarray(certain.all(axis=0, keepdims=True))
-        values = np.where(unknown, np.nan, average.values)
-        return replace(
-            average, values=values, has_error=average.has_error & ~unknown & ~certain
-        )
+            exact = (weights[used] @ exact)[None]
+        values = np.where(np.isnan(exact), average.values, exact)
+        values = np.where(unknown, np.nan, values)
+        # no finite estimate moves these
+        jacobian = np.where(np.isnan(exact)[..., None], average.jacobian, 0.0)
+        has_error = average.has_error & ~unknown & ~certain
+        return Average(values, jacobian, has_error)
 
     def _undetermined(
         self, rows: Rows, tangent: Rows | None
-    ) -> tuple[BoolArray, BoolArray]:
-        """(n, M) outputs of rows, or their derivatives, that the data do not determine,
-        and those without an error.
+    ) -> tuple[BoolArray, BoolArray, FloatArray]:
+        """(n, M) outputs of rows, or their derivatives, that the data do not determine;
+        those without an error; values that no finite estimate changes, NaN for others.
         """
         r = self.results
         rule = self.predicted.rule
@@ -321,6 +324,7 @@ class Averager:
         outputs = self.quantity.combine(np.zeros((rule.n_levels - 1, 1)), 1.0).shape[0]
         unknown: BoolArray = np.zeros((rows.n, outputs), dtype=bool)
         certain = np.zeros((rows.n, outputs), dtype=bool)
+        exact = np.full((rows.n, outputs), np.nan)
         if r.aliasing is not None:
             gaps = r.aliasing.gaps(rule, moving, tangent=tangent is not None)
             unknown |= np.asarray(gaps.any(axis=1, keepdims=True))
@@ -332,7 +336,7 @@ class Averager:
         limits = RowLimits.of(r.fit, rule, rows)
         # `settled` has the limits of what is linear in the parameters
         if limits is None or self._linear:
-            return unknown, certain
+            return unknown, certain, exact
         type = SCALES[self.scale]
         along = limits
         if tangent is not None:
@@ -341,10 +345,14 @@ class Averager:
             along = limits.along(further)
         # infinite log odds that are not linear have no difference
         if self.scale in _UNBOUNDED:
-            return np.asarray(unknown | along.infinite_log_odds()), certain
+            return np.asarray(unknown | along.infinite_log_odds()), certain, exact
         places = None if self.asked is None else self.asked.places
         unknown = unknown | along.unknown(type, places)
-        return np.asarray(unknown), limits.certain(type, places)
+        if tangent is None:
+            given = self.predicted.values(self.quantity, rows)
+            settled = limits.settled(type, given, rule, rows, self.asked)
+            exact = np.where(limits.fixed(type, places), settled, np.nan)
+        return np.asarray(unknown), limits.certain(type, places), exact
 
     @property
     def _linear(self) -> bool:

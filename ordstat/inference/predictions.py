@@ -301,14 +301,15 @@ def known_errors(
     errors: FloatArray,
     asked: Asked | None,
 ) -> FloatArray:
-    """Standard errors (n, M), NaN where a prediction depends on an infinite
-    estimate.
+    """Standard errors (n, M), NaN where a prediction depends on an infinite estimate,
+    and 0 where no finite one changes it.
     """
     limits = r.row_limits(rows)
     if limits is None:
         return errors
     places = None if asked is None else asked.places
     without = limits.certain(type, places) | limits.unknown(type, places)
+    errors = np.where(limits.fixed(type, places), 0.0, errors)
     return np.where(without, np.nan, errors)
 
 

@@ -425,14 +425,24 @@ def outside_text(labels: FloatArray, n: int, names: list[str]) -> str:
     )
 
 
-def undetermined_text(labels: FloatArray, n: int) -> str:
-    """Rows whose predictions are left without a value by infinite estimates."""
+def undetermined_text(labels: FloatArray, n: int, fit: LikelihoodFit) -> str:
+    """Rows whose predictions are left without a value by infinite or diverging
+    estimates.
+    """
+    why = (
+        "estimates are infinite, and the likelihood has the same limit whatever these"
+        " predictions are"
+    )
+    determined = fit.determined
+    if determined is not None and determined.divergence.size:
+        why = "they move with estimates that diverge, as the likelihood has no maximum"
+        if determined.moves.size:
+            why = "they move with estimates that are infinite or diverge"
     return (
         f"{labels.size} of {n} rows (rows"
         f" {first_few([str(label) for label in labels], _NAMED)}) have predictions that"
-        " the data do not determine (NA): estimates are infinite, and the likelihood"
-        " has the same limit whatever these predictions are. Fit with a ridge"
-        " (penalty=1.0), or merge levels."
+        f" the data do not determine (NA): {why}. Fit with a ridge (penalty=1.0), or"
+        " merge levels."
     )
 
 

@@ -57,6 +57,9 @@ class Determined:
     divergence : (P', f)
         Directions along which a spread (log-scale effect) and what it stretches grow,
         or shrink, together.
+    outward : int
+        How many of the first of these lead the way that the estimates go; of the others
+        either way may be it.
     axes : (P', P')
         From the solver's coordinates to the user's; they measure `divergence`.
     errors : (P', k)
@@ -71,6 +74,7 @@ class Determined:
     divergence: FloatArray
     axes: FloatArray
     errors: FloatArray
+    outward: int = 0
 
     @property
     def direction(self) -> FloatArray | None:
@@ -163,13 +167,17 @@ class Determined:
 
     def diverge(self, functions: FloatArray) -> BoolArray:
         """(h,) whether functions (h, P') move with a spread that has no estimate."""
+        return np.asarray(self.diverge_along(functions).any(axis=1))
+
+    def diverge_along(self, functions: FloatArray) -> BoolArray:
+        """(h, f) whether functions (h, P') move along directions of `divergence`."""
         if not self.divergence.size:
-            return np.zeros(len(functions), dtype=bool)
+            return np.zeros((len(functions), self.divergence.shape[1]), dtype=bool)
         moved = np.abs(functions @ self.divergence)
         size = np.linalg.norm(functions @ self.axes, axis=1)[:, None]
         errors = np.linalg.norm(functions @ self.errors, axis=1)[:, None]
         least = np.minimum(STILL * size, np.maximum(STILL * errors, _SHARE * size))
-        return np.asarray((moved > least).any(axis=1))
+        return np.asarray(moved > least)
 
 
 def _without_rounding(sums: FloatArray, sizes: FloatArray) -> FloatArray:
@@ -247,6 +255,7 @@ def what_data_determine(
     optimum: Optimum,
     recession: Recession | None,
     divergence: FloatArray,
+    outward: int,
     covariance: FloatArray | None,
 ) -> Determined | None:
     """The directions of recession and of divergence, on the user's scale; None if every
@@ -283,4 +292,5 @@ def what_data_determine(
         divergence=coefficients(divergence) if divergence.size else divergence,
         axes=coefficients(np.eye(problem.n_parameters)),
         errors=errors,
+        outward=outward,
     )

@@ -54,8 +54,9 @@ def divergence_of_spreads(
     optimum: Optimum,
     recession: Recession | None,
     diverging: BoolArray,
-) -> FloatArray:
-    """(P', f) directions along which spreads diverge, in the solver's coordinates.
+) -> tuple[FloatArray, int]:
+    """(P', f) directions along which spreads diverge, in the solver's coordinates, and
+    how many of the first lead the way that the estimates go.
 
     Along b + e^t a and tau + t the rows of one spread keep their predictors and those
     of others do not move (a group that gave only the ends of the scale); or a spread
@@ -73,10 +74,10 @@ def divergence_of_spreads(
     none = np.zeros((problem.n_parameters, 0))
     scales = np.arange(problem.n_parameters)[problem.layout.of_scale]
     if not scales.size:
-        return none
+        return none, 0
     found = _single_tangents(problem, optimum, recession, diverging, scales)
     if not found:
-        return none
+        return none, 0
     tangents = np.array(found).T
     total_weight = float(problem.counts.sum())
     together = _together(optimum.at.information.dense(), scales, total_weight)
@@ -84,9 +85,12 @@ def divergence_of_spreads(
     missed = tangents[scales] - together[scales] @ shares
     if together.shape[1] != len(found) or np.abs(missed).max() > _APART:
         tangents = together
-    return np.hstack(
-        [tangents, _level_plane(optimum, recession, tangents, total_weight)]
-    )
+    ways = np.array([_way(problem, optimum, tangent) for tangent in tangents.T])
+    known = tangents[:, ways != 0.0] * ways[ways != 0.0]
+    z = problem.rows.model_rows(slice(None)).z
+    known = known / np.abs(z @ known[scales]).max(axis=0)  # widest by the factor e
+    plane = _level_plane(optimum, recession, tangents, total_weight)
+    return np.hstack([known, tangents[:, ways == 0.0], plane]), known.shape[1]
 
 
 def _single_tangents(
@@ -104,7 +108,6 @@ def _single_tangents(
     reached = np.zeros((0, scales.size))
     if flat.size:
         reached = np.linalg.pinv(flat[scales])
-    z = problem.rows.model_rows(slice(None)).z
     found = []
     for place, scale in enumerate(scales):
         tangent = flat @ reached[:, place]
@@ -115,10 +118,7 @@ def _single_tangents(
         )
         if not alone:
             tangent = units[scale]
-        widest = float(np.abs(z[:, place]).max())
-        if diverging[scale] or (
-            alone and _is_level(problem, optimum, tangent, int(scale), widest)
-        ):
+        if diverging[scale] or (alone and _is_level(problem, optimum, tangent)):
             found.append(tangent)
     return found
 
@@ -167,26 +167,50 @@ def _level_plane(
     return np.asarray(free @ vectors[:, values <= _NO_CURVATURE * total_weight])
 
 
-def _is_level(
-    problem: Problem, optimum: Optimum, tangent: FloatArray, scale: int, widest: float
-) -> bool:
+def _is_level(problem: Problem, optimum: Optimum, tangent: FloatArray) -> bool:
     """Whether the likelihood does not fall along a path with this tangent, on which a
     spread changes by the factor e.
-
-    What the spread stretches grows, or shrinks, as the spread of the rows with the
-    largest value does.
     """
+    lowest = optimum.at.loglik - _LEVEL * optimum.unit
+    return any(
+        loglik >= lowest
+        for factor in (1.0, -1.0)
+        for loglik in _further(problem, optimum.x, tangent, factor)
+    )
+
+
+def _way(problem: Problem, optimum: Optimum, tangent: FloatArray) -> float:
+    """1 or -1, the sign of a tangent along which the likelihood does not fall and is
+    higher than along the other; 0 if neither is.
+    """
+    ahead, back = (
+        max(_further(problem, optimum.x, tangent, factor), default=-np.inf)
+        for factor in (1.0, -1.0)
+    )
+    if max(ahead, back) < optimum.at.loglik - _LEVEL * optimum.unit:
+        return 0.0
+    return float(np.sign(ahead - back))
+
+
+def _further(
+    problem: Problem, x: FloatArray, tangent: FloatArray, factor: float
+) -> list[float]:
+    """Log-likelihoods further along paths with a tangent, on which the spread of the
+    rows that it widens most changes by e^factor.
+
+    What the spread stretches grows, or shrinks, as that of these rows does.
+    """
+    scales = problem.layout.of_scale
+    z = problem.rows.model_rows(slice(None)).z
+    widest = float(np.abs(z @ tangent[scales]).max())
     stretched = tangent.copy()
-    stretched[scale] = 0.0
-    for factor in (1.0, -1.0):
-        length = factor / widest
-        for bend in (widest, -widest):
-            x = optimum.x + np.expm1(bend * length) / bend * stretched
-            x[scale] += length
-            at = problem.evaluate(x)
-            if (
-                at is not None
-                and at.loglik >= optimum.at.loglik - _LEVEL * optimum.unit
-            ):
-                return True
-    return False
+    stretched[scales] = 0.0
+    length = factor / widest
+    logliks = []
+    for bend in (widest, -widest):
+        moved = x + np.expm1(bend * length) / bend * stretched
+        moved[scales] += length * tangent[scales]
+        at = problem.evaluate(moved)
+        if at is not None:
+            logliks.append(at.loglik)
+    return logliks

@@ -130,6 +130,8 @@ class Estimate:
     divergence : (P', f) or None
         Directions along which log-scale effects diverge; None where every estimate is
         finite.
+    outward : int
+        How many of the first of these lead the way that the estimates go.
     searched : (P',) or None
         Where the search ended, before moving ends were taken out to where their rows
         are certain.
@@ -144,6 +146,7 @@ class Estimate:
     start: Start
     recession: Recession | None = None
     divergence: FloatArray | None = None
+    outward: int = 0
     searched: FloatArray | None = None
     covariance: FloatArray | None = None
 
@@ -179,7 +182,7 @@ class Estimate:
         limit = None if moves is not None else spread_limit(problem, optimum)
         if limit is not None:
             return self._at(limit)
-        divergence = divergence_of_spreads(
+        divergence, outward = divergence_of_spreads(
             problem, optimum, moves, diverging_spreads(problem, optimum)
         )
         if moves is None and not divergence.size and not optimum.indefinite:
@@ -193,6 +196,7 @@ class Estimate:
             optimum=optimum,
             recession=moves,
             divergence=divergence,
+            outward=outward,
             searched=self.optimum.x,
         )
 
@@ -218,6 +222,7 @@ class Estimate:
                 ended=ended,
             ),
             divergence=limit.divergence,
+            outward=limit.outward,
             searched=optimum.x,
             covariance=limit.covariance,
         )
@@ -228,7 +233,12 @@ class Estimate:
         if self.divergence is None:
             return None
         return what_data_determine(
-            self.problem, self.optimum, self.recession, self.divergence, self.covariance
+            self.problem,
+            self.optimum,
+            self.recession,
+            self.divergence,
+            self.outward,
+            self.covariance,
         )
 
     @property

@@ -101,9 +101,10 @@ def known_values(
     if limits is None:
         return values
     unknown = limits.unknown(type, None if asked is None else asked.places)
-    _warn_undetermined(target, unknown)
+    _warn_undetermined(r, target, unknown)
     if type in UNBOUNDED:
-        return values + limits.added(type)
+        return limits.added(type, values)
+    values = limits.settled(type, values, r.bare_rule, target.rows, asked)
     return np.where(unknown, np.nan, values)
 
 
@@ -115,16 +116,18 @@ def known_codes(r: LikelihoodResults, target: Target, codes: IntArray) -> IntArr
     if limits is None:
         return codes
     unknown = limits.unknown("class")
-    _warn_undetermined(target, unknown)
+    _warn_undetermined(r, target, unknown)
     return np.where(unknown[:, 0], -1, codes)
 
 
-def _warn_undetermined(target: Target, unknown: BoolArray) -> None:
-    """Warn of rows without a prediction because the rows of the fit are separated."""
+def _warn_undetermined(
+    r: LikelihoodResults, target: Target, unknown: BoolArray
+) -> None:
+    """Warn of rows that have no prediction, as estimates are infinite or diverge."""
     rows = unknown.any(axis=1)
     if rows.any():
         labels = target.index[target.complete].to_numpy()[rows]
-        warn(undetermined_text(labels, target.rows.n))
+        warn(undetermined_text(labels, target.rows.n, r.fit))
 
 
 def inside_row_space(r: LikelihoodResults, target: Target) -> Target:

@@ -49,6 +49,9 @@ _SETTLED = 1e-20
 _CONVERGED = 1e-10
 #: Curvatures below this share of the largest, on parameters of unit curvature, are 0.
 _NO_CURVATURE = 1e-10
+#: So is that of a parameter, for each row of its class and in units of its spread: rows
+#: far out on the tails of the distribution determine nothing.
+_FLAT = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +69,8 @@ class SpreadLimit:
     divergence : (P', f)
         Directions along which the likelihood has no maximum: a function that moves
         along one has no estimate.
+    outward : int
+        How many of the first of these lead to the limit.
     covariance : (P', P')
         Covariance, on the user's scale, of the functions that do not move.
     """
@@ -74,6 +79,7 @@ class SpreadLimit:
     at: Evaluation
     converged: bool
     divergence: FloatArray
+    outward: int
     covariance: FloatArray
 
 
@@ -273,7 +279,9 @@ def _limit(problem: Problem, optimum: Optimum, classes: _Classes) -> SpreadLimit
     if at is None:
         return None
     tangents = classes.tangents(x)
-    unknown, inverse = _inverse(information, model.coordinates(tangents))
+    unknown, inverse = _inverse(
+        information, model.coordinates(tangents), model.least_curvature(x)
+    )
     columns = model.columns
     lost = columns @ unknown
     size = np.abs(lost).max(axis=0, initial=0.0)
@@ -284,6 +292,7 @@ def _limit(problem: Problem, optimum: Optimum, classes: _Classes) -> SpreadLimit
         at=replace(at, loglik=loglik),
         converged=decrement <= _CONVERGED * optimum.unit,
         divergence=np.hstack([tangents, lost[:, size > 0.0], classes.rest]),
+        outward=tangents.shape[1],
         covariance=on_user_scale @ inverse @ on_user_scale.T,
     )
 
@@ -297,21 +306,25 @@ def _rates_of_rows(classes: _Classes, n: int) -> FloatArray:
 
 
 def _inverse(
-    information: FloatArray, known: FloatArray
+    information: FloatArray, known: FloatArray, least: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """(Q, u) directions without curvature besides `known` ones (Q, c), and (Q, Q) a
     generalised inverse that serves what does not move along either.
+
+    Curvatures up to `least` (Q,) count as none.
     """
-    size = np.sqrt(np.maximum(np.diag(information), 0.0))
-    size = np.where(size > 0.0, size, 1.0)
-    scaled = information / np.outer(size, size)
+    curvature = np.diag(information)
+    curved = curvature > least
+    size = np.sqrt(np.where(curved, curvature, 1.0))
+    scaled = np.where(curved[:, None] & curved, information, 0.0)
+    scaled = scaled / np.outer(size, size)
     axes, lengths, _ = np.linalg.svd(known * size[:, None], full_matrices=True)
     free = axes[:, int(np.count_nonzero(lengths > _ROUNDING)) :]
     values, vectors = np.linalg.eigh(free.T @ scaled @ free)
-    curved = values > _NO_CURVATURE * values[-1]
-    kept = (free @ vectors[:, curved]) / size[:, None]
-    lost = (free @ vectors[:, ~curved]) / size[:, None]
-    return lost, kept / values[curved] @ kept.T
+    determined = values > _NO_CURVATURE * values[-1]
+    kept = (free @ vectors[:, determined]) / size[:, None]
+    lost = (free @ vectors[:, ~determined]) / size[:, None]
+    return lost, kept / values[determined] @ kept.T
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,6 +353,16 @@ class _LimitingModel:
             replace(self.problem, sample=sample.take(some))
             for some in self.classes.rows
         ]
+
+    def least_curvature(self, x: FloatArray) -> FloatArray:
+        """(Q,) curvatures that are none: those of rows far out on the tails."""
+        scales = self.classes.scales
+        least = []
+        for part, basis in zip(self._samples, self.classes.bases, strict=True):
+            tau = part.rows.model_rows(slice(None)).z @ x[scales]
+            total = float(part.sample.counts().sum()) * np.exp(-2.0 * tau.max())
+            least.append(np.full(basis.shape[1], _FLAT * total))
+        return np.concatenate([*least, np.zeros(self.common.shape[1])])
 
     def coordinates(self, moves: FloatArray) -> FloatArray:
         """(Q, c) of moves (P', c) that have no other part."""
@@ -385,7 +408,7 @@ class _LimitingModel:
         for _ in range(_STEPS):
             loglik, score, information = at
             known = self.coordinates(self.classes.tangents(x))
-            step = _inverse(information, known)[1] @ score
+            step = _inverse(information, known, self.least_curvature(x))[1] @ score
             decrement = float(step @ score)
             if decrement <= _SETTLED * unit:
                 break

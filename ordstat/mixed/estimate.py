@@ -366,6 +366,55 @@ def _from_starts(
     )
 
 
+#: A log-scale effect with a smaller standard error, times its largest column value, has
+#: a maximum; a log-likelihood that falls by less, as a spread changes by the factor e,
+#: has none.
+_WIDE = 2.0
+_LEVEL = 1e-6
+#: Curvatures below this share of the largest are rounding.
+_NO_CURVATURE = 1e-12
+
+
+def spreads_diverge(problem: Problem, likelihood: MarginalLikelihood) -> bool:
+    """Whether the likelihood is level as a spread goes on growing, or shrinking, with
+    what it stretches.
+    """
+    scales = problem.layout.of_scale
+    z = problem.rows.model_rows(slice(None)).z
+    free = np.where(likelihood.free[:, None] & likelihood.free, 1.0, 0.0)
+    values, axes = np.linalg.eigh(np.nan_to_num(likelihood.information) * free)
+    values = np.maximum(values, _NO_CURVATURE * values[-1])
+    covariance = axes / values @ axes.T
+    for place, scale in enumerate(range(scales.start, scales.stop)):
+        variance = covariance[scale, scale]
+        widest = float(np.abs(z[:, place]).max())
+        if variance * widest**2 < _WIDE**2:
+            continue
+        tangent = covariance[scale] / variance
+        if _is_level(likelihood, tangent, scales, widest):
+            return True
+    return False
+
+
+def _is_level(
+    likelihood: MarginalLikelihood, tangent: FloatArray, scales: slice, widest: float
+) -> bool:
+    """Whether the likelihood does not fall along one of the paths with a tangent
+    (P' + m,), on which a spread changes by the factor e.
+    """
+    at = likelihood.at
+    stretched = tangent.copy()
+    stretched[scales] = 0.0
+    for length in (1.0 / widest, -1.0 / widest):
+        for bend in (widest, -widest):
+            psi = at.psi + np.expm1(bend * length) / bend * stretched
+            psi[scales] += length * tangent[scales]
+            further = likelihood.objective(psi, at.v)
+            if further is not None and further.loglik >= at.loglik - _LEVEL:
+                return True
+    return False
+
+
 # Profiles
 
 #: Most iterations at one value.

@@ -111,15 +111,24 @@ def with_random_effects(
         Penalty of the covariances of random effects.
     shared : dict
         Fields of the fit that do not depend on the random effects.
+
+    Raises
+    ------
+    DataError
+        A spread diverges, with or without random effects.
     """
-    from .estimate import marginal_of, mixed_estimate
+    from .estimate import marginal_of, mixed_estimate, spreads_diverge
 
     problem = plain.problem
+    if plain.determined is not None and plain.determined.divergence.size:
+        raise _diverging_spreads("without")
     held = None if plain.determined is None else plain.determined.moves
     start = plain.optimum.x if plain.searched is None else plain.searched
     likelihood, end, boundaries = mixed_estimate(
         problem, start, quadrature, max_iter, penalty, held
     )
+    if spreads_diverge(problem, likelihood):
+        raise _diverging_spreads("with")
     marginal = marginal_of(likelihood, boundaries, plain.loglik())
     if marginal.certain:
         marginal = replace(
@@ -160,6 +169,16 @@ def with_random_effects(
         loglik=likelihood.loglik,
         marginal=marginal,
         likelihood=cast(Any, likelihood),
+    )
+
+
+def _diverging_spreads(random: str) -> DataError:
+    """The error where a log-scale effect has no estimate."""
+    return DataError(
+        "scale must have effects that the rows determine where the formula has random"
+        f" effects; {random} these the likelihood has no maximum, as a spread of some"
+        " rows goes to 0 or to infinity, or changes nothing. Drop that effect or merge"
+        " its levels; the fit without random effects names it."
     )
 
 

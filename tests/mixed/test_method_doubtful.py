@@ -11,7 +11,7 @@ from problems import ranked
 from seams import LikelihoodResults
 
 from ordstat import datasets, ordfit
-from ordstat.exceptions import FormulaError, OptionError, SeparationWarning
+from ordstat.exceptions import DataError, FormulaError, OptionError, SeparationWarning
 
 WINE = datasets.load("wine")
 
@@ -136,3 +136,41 @@ def test_odd_options_are_refused_by_name(fit: LikelihoodResults, name: str) -> N
     call, message = ODD[name]
     with pytest.raises(OptionError, match=re.escape(message)):
         call(fit)
+
+
+@pytest.mark.parametrize(
+    ("kind", "formula"),
+    [
+        ("one", "y ~ x + g + (1 | id)"),
+        ("ends", "y ~ x + (1 | id)"),
+        ("ends", "y ~ x + g + (1 | id)"),
+        ("end", "y ~ x + g + (1 | id)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_spreads_that_diverge_are_refused(kind: str, formula: str) -> None:
+    """A group in one level or at both ends of the scale: a spread of 15.6 with p = .03
+    was shown as converged.
+    """
+    data = spread_apart(kind, 7)
+    with pytest.raises(DataError, match=r"(?s)spread.*without random effects names it"):
+        ordfit(formula, data, scale="~ g")
+    ordfit(formula, data)
+
+
+def spread_apart(kind: str, seed: int) -> pd.DataFrame:
+    """Group c has one inner level, the lowest one, or both ends of the scale."""
+    rng = np.random.default_rng(seed)
+    n = 120
+    data = pd.DataFrame(
+        {
+            "g": rng.choice(list("abc"), n),
+            "x": rng.normal(size=n),
+            "id": rng.integers(0, 12, n),
+        }
+    )
+    latent = 0.7 * data["x"] + rng.logistic(size=n)
+    y = np.digitize(latent, [-1.2, 1.2])
+    of_c = {"one": np.ones(n), "end": np.zeros(n), "ends": 2 * (latent > 0.0)}
+    data["y"] = np.where(data["g"] == "c", of_c[kind], y).astype(int)
+    return data
