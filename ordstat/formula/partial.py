@@ -144,7 +144,8 @@ def _survival(
         raise DataError(
             f"Surv() must have 1 (event) or 0 (censored) in {flag!r}; got"
             f" {events[first]:g} in {row_name(index, first)} (such rows:"
-            f" {int(wrong.sum())}). Compare them with the code of the event, as in"
+            f" {int(wrong.sum())}). The time comes first. Set codes of missing events"
+            " to NaN, and compare others with the code of the event, as in"
             f" data.assign({flag}=data[{flag!r}] == {np.max(events[wrong]):g})."
         )
     return NumberSpans(times, np.where(events == 1.0, times, np.inf)), missing
