@@ -46,14 +46,17 @@ def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
     """The curve of every smooth over the values of its variable, with limits.
 
     The curve adds up to 0 over the rows of the fit; its limits are those of the curve
-    alone, without the thresholds.
+    alone, without the thresholds, and count that the smoothness is estimated.
     """
     check_available(r, "smooths()")
     fraction("level", level)
     location = r.parameters.of("location")
     kept = ~r.fit.aliased
     positions = np.cumsum(kept) - 1
-    covariance = r.fixed_covariance
+    covariance = np.array(r.fixed_covariance)
+    assert r.fit.smooths is not None
+    of_effects = positions[location[kept[location]]]
+    covariance[np.ix_(of_effects, of_effects)] += r.fit.smooths.added_covariance
     frames = []
     blocks = r.design.sample.smooths or ()
     for smooth, block in zip(r.design.smooths, blocks, strict=True):

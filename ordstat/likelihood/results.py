@@ -2141,8 +2141,9 @@ class LikelihoodResults(OrdinalResults):
         -------
         DataFrame
             100 rows for each smooth: smooth, x, estimate, std_error, lower, upper. A
-            curve adds up to 0 over the rows of the fit, and its limits are those of the
-            curve alone, without the thresholds.
+            curve adds up to 0 over the rows of the fit. Its limits are those of the
+            curve alone, without the thresholds, and count that its smoothness is
+            estimated (`unconditional=TRUE` of R's mgcv).
 
         Raises
         ------

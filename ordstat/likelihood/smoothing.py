@@ -168,6 +168,8 @@ class Smoothness:
         Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX.
     corrected_edf : float
         Of the model, thresholds included, and what the estimated smoothness adds.
+    added_covariance : (q, q)
+        What the estimated smoothness adds to the covariance of the location effects.
     statistic, p_value : (J,)
         Tests of curves that are 0 throughout.
     """
@@ -178,6 +180,7 @@ class Smoothness:
     edf: FloatArray
     reference_df: FloatArray
     corrected_edf: float
+    added_covariance: FloatArray
     statistic: FloatArray
     p_value: FloatArray
 
@@ -503,32 +506,33 @@ class RestrictedLikelihood:
         gram[1:, 1:] -= self.penalty(point.rho).matrix
         return gram
 
-    def corrected_edf(self, point: Point) -> float:
-        """tr(F) with what the estimated psi adds to the covariance of b, at most tr(2 F
-        - F F) [Wood, Pya and Saefken 2016, section 4].
+    def corrected_edf(self, point: Point, added: FloatArray) -> float:
+        """tr(F) with what `added_covariance` adds, at most tr(2 F - F F)."""
+        single, twice = self._shares(point)
+        more = float(np.sum(self._gram(point) * added))
+        return min(float(single.sum()) + more, float(twice.sum()))
+
+    def added_covariance(self, point: Point) -> FloatArray:
+        """(q + 1, q + 1) what the estimated psi adds to the covariance A^-1 of b [Wood,
+        Pya and Saefken 2016, section 4].
 
         b varies as b^ moves with psi, and as the root U^-1 of A^-1 = U^-1 U^-T does.
         """
-        given = [block.weight is not None for block in self.blocks]
-        free = np.append(np.ones(self.outer.size, dtype=bool), ~np.array(given))
+        given = np.array([block.weight is not None for block in self.blocks])
+        free = np.append(np.ones(self.outer.size, dtype=bool), ~given)
         values, vectors = np.linalg.eigh(point.curvature[np.ix_(free, free)])
         values = np.maximum(values, 0.0)
         inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0.0)
         moves = point.moves[:, free]
-        V = (vectors * inverse) @ vectors.T
+        added = moves @ (vectors * inverse) @ vectors.T @ moves.T
         # log lambda of straight lines has no finite variance [a prior of mgcv]
         prior = (vectors / (values + _PRIOR)) @ vectors.T
-        gram = self._gram(point)
-        added = float(np.sum((gram @ moves @ V) * moves))
-        slopes = [
-            self._root_slope(point, j) for j, held in enumerate(given) if not held
-        ]
+        slopes = [self._root_slope(point, int(j)) for j in np.flatnonzero(~given)]
         size = self.outer.size
         for j, one in enumerate(slopes):
             for k, other in enumerate(slopes):
-                added += prior[size + j, size + k] * float(np.sum((gram @ one) * other))
-        single, twice = self._shares(point)
-        return min(float(single.sum()) + added, float(twice.sum()))
+                added += prior[size + j, size + k] * one @ other.T
+        return np.asarray(added)
 
     def _root_slope(self, point: Point, j: int) -> FloatArray:
         """(q + 1, q + 1) derivative of U^-1 by rho_j."""
@@ -721,13 +725,16 @@ def smooth_estimate(
         )
     statistic, p_value = restricted.tests(point, reference)
     size = restricted.outer.size
+    added = restricted.added_covariance(point)
+    units = problem.rows.location.deviation
     smoothness = Smoothness(
         lambdas=np.exp(point.rho),
         criterion=-point.value,
         gradient=np.where(restricted.straight(point), 0.0, point.gradient[size:]),
         edf=edf,
         reference_df=reference,
-        corrected_edf=restricted.corrected_edf(point) + size,
+        corrected_edf=restricted.corrected_edf(point, added) + size,
+        added_covariance=added[1:, 1:] / np.outer(units, units),
         statistic=statistic,
         p_value=p_value,
     )

@@ -181,6 +181,23 @@ def test_separated_rows_have_no_smooth_fit():
         ordfit("y ~ top + s(x0)", data)
 
 
+@pytest.mark.slow
+def test_bands_hold_95_percent_of_the_true_curve():
+    def truth(x):
+        return 1.5 * np.sin(2 * np.pi * x) + np.exp(-50 * (x - 0.5) ** 2)
+
+    shares = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x = rng.uniform(size=200)
+        cuts = [-np.inf, -1.0, 0.5, 2.0, np.inf]
+        y = pd.cut(truth(x) + rng.logistic(size=200), cuts, labels=False)
+        curve = ordfit("y ~ s(x)", pd.DataFrame({"x": x, "y": y})).smooth_curves()
+        expected = truth(curve["x"]) - truth(x).mean()
+        shares.append(expected.between(curve["lower"], curve["upper"]).mean())
+    assert 0.92 < np.mean(shares) < 0.98
+
+
 def test_the_frame_of_the_picture_holds_every_curve():
     frame = ordfit("y ~ z + s(x0, by=z)", DATA).plot.smooths(draw=False)
     assert frame["smooth"].unique().tolist() == ["s(x0):z[u]", "s(x0):z[v]"]
