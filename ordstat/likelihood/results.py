@@ -825,7 +825,7 @@ class LikelihoodResults(OrdinalResults):
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> draws = fit.draws(prior={"temp[T.warm]": (0.0, 1.0)}, seed=1)
         >>> draws.interval().round(1).loc["temp[T.warm]"].tolist()
-        [1.9, 0.5, 1.1, 2.8]
+        [2.0, 0.4, 1.2, 2.9]
         """
         from ..inference.draws import posterior_draws
 
