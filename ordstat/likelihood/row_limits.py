@@ -21,7 +21,7 @@ from .derivatives import (
     score_slopes,
 )
 from .determined import Determined
-from .family import Family, stages_of
+from .family import Family, LevelScores, stages_of
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 from .standard_errors import rule_by_estimates
@@ -105,7 +105,7 @@ class RowLimits:
             if pairs is None:
                 continue
             if rule.link.name == "logit":  # log ratios are the predictors themselves
-                pairs[some] = _pair_limits(fit, functions)
+                pairs[some] = _pair_limits(fit, rule.family, functions)
             else:
                 pairs[some] = _pairs_of(eta[some])
         return cls(eta, pairs, score, zero, empty, rule.family)
@@ -451,14 +451,18 @@ def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
     return np.asarray(limits.reshape(functions.shape[:-1]))
 
 
-def _pair_limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
-    """(n, K, K) limits of log P(y = j) - log P(y = k), the sums of the predictors (n,
-    K-1, P') between the levels.
+def _pair_limits(
+    fit: LikelihoodFit, family: Family, functions: FloatArray
+) -> FloatArray:
+    """(n, K, K) limits of log P(y = j) - log P(y = k), from the predictors (n, K-1,
+    P'): those of neighbouring levels add up, scores of levels differ.
     """
     n, _, size = functions.shape
-    before = np.concatenate(
-        [np.zeros((n, 1, size)), np.cumsum(functions, axis=1)], axis=1
-    )
+    if family.level_scores is LevelScores.OWN:
+        before = -functions
+    else:
+        before = np.cumsum(functions, axis=1)
+    before = np.concatenate([np.zeros((n, 1, size)), before], axis=1)
     return _limits(fit, before[:, None, :, :] - before[:, :, None, :])
 
 

@@ -538,6 +538,13 @@ def nominal_case() -> Case:
     return replace(base, own=names)
 
 
+def multinomial_case(level: str, code: int) -> Case:
+    """Effects have the level of the response in their names."""
+    case = level_case(level, code, options={"method": "multinomial"})
+    names = case.fit().params.index
+    return replace(case, own=[name for name in names if f"g[T.{level}]" not in name])
+
+
 def with_own(case: Case, *names: str) -> Case:
     """The case with more parameters that mean the same in the reduced fits."""
     return replace(case, own=[*case.own, *names])
@@ -607,6 +614,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "last level at the bottom, sratio backward": lambda: level_case(
         "d", 0, options={"method": "sratio", "direction": "backward", "link": "probit"}
     ),
+    "another level at the top, multinomial": lambda: multinomial_case("c", 3),
+    "last level at the bottom, multinomial": lambda: multinomial_case("d", 0),
     "complete": complete_case,
     "complete, probit": lambda: complete_case(3, "probit"),
     "aliased": aliased_case,
@@ -978,7 +987,13 @@ def wrong(
 
 
 #: Cases and questions of the short walk; the others are slow.
-SHORT = ("reference level at the top", "aliased", "complete", "spread")
+SHORT = (
+    "reference level at the top",
+    "another level at the top, multinomial",
+    "aliased",
+    "complete",
+    "spread",
+)
 FEW = (
     "predict prob",
     "predict se",
@@ -1074,3 +1089,34 @@ def test_rows_in_blocks_determine_what_rows_in_memory_do(tmp_path: Path) -> None
         found = blocks.numbers[key]
         assert close(found, value) or (np.isnan(found) and np.isnan(value)), key
     assert any(map(np.isnan, blocks.numbers.values())) and REASON.search(blocks.said)
+
+
+@pytest.mark.parametrize("counts", [(9, 0, 11), (9, 11, 0), (20, 0, 0)])
+def test_spreads_that_diverge_in_blocks_and_pooled(
+    counts: tuple[int, int, int], tmp_path: Path
+) -> None:
+    """Group B gave one or two levels: blocks predict its shares or nothing, with the
+    reason, and fits without finite estimates are not pooled.
+    """
+    pytest.importorskip("pyarrow")
+    groups = {"A": (7, 8, 5), "B": counts, "C": (5, 9, 4)}
+    data = pd.concat(
+        [
+            pd.DataFrame({"g": g, "y": np.repeat(range(3), n)})
+            for g, n in groups.items()
+        ],
+        ignore_index=True,
+    )
+    data.to_parquet(tmp_path / "rows.parquet", row_group_size=20)
+    fit = quiet("y ~ g", tmp_path / "rows.parquet", scale="~ g")
+    new = pd.DataFrame({"g": list("ABC")})
+    answer = ask(lambda: fit.predict(new, type="prob"))
+    found = np.reshape(list(answer.numbers.values()), (3, 3))
+    shares = np.array([np.divide(n, sum(n)) for n in groups.values()])
+    known = np.isfinite(found)
+    assert known[[0, 2]].all()
+    np.testing.assert_allclose(found[known], shares[known], atol=1e-4)
+    assert known.all() or REASON.search(answer.said)
+    fits = [quiet("y ~ g", data, scale="~ g") for _ in range(2)]
+    pooled = ask(lambda: pool(fits).tidy())
+    assert pooled.refused and "scale.g[T.B]" in pooled.said
