@@ -59,25 +59,14 @@ def subgroup_effects(
     check_available(chosen, "subgroups()")
     everyone = population(r, None, None, None)
     compared = _two_levels(everyone, variable, levels)
-    name = measure
-    sign = 1.0
-    direction = f"Above 1: {compared[1]} has the {better} response more often."
-    if measure == "ratio":
-        ratio = _ratio(r, variable)
-        name = ratio.name
-        sign = ratio.sign
-        direction = ratio.direction
-        if better != "higher":
-            raise OptionError(
-                f"better must be left out with measure='ratio'; got {better!r}."
-            )
-    elif better == "lower":
-        name = f"{measure} (lower is better)"
+    shown = _shown(r, variable, compared[1], measure, better)
     options = {"measure": measure, "levels": compared, "better": better, "vcov": vcov}
 
     def joined(some: Sequence[LikelihoodResults], subgroup: str | None) -> _Effects:
         df_complete = None if complete is None else complete(some)
-        answers = [_effects(fit, variable, subgroup, sign, **options) for fit in some]
+        answers = [
+            _effects(fit, variable, subgroup, shown.sign, **options) for fit in some
+        ]
         return answers[0] if df_complete is None else _pooled(answers, df_complete)
 
     overall = joined(fits, None)
@@ -93,7 +82,7 @@ def subgroup_effects(
         parts.append(_part(effects, level, subgroup, sizes, p_value))
     averager = overall.averager
     notes = [
-        direction,
+        shown.direction,
         f"Fits with {variable} in interaction with each column, one at a time.",
         f"{100 * level:g}% confidence intervals; standard errors:"
         f" {averager.error_words}.",
@@ -103,9 +92,41 @@ def subgroup_effects(
     return NotedFrame.of(
         pd.concat(parts, ignore_index=True),
         notes,
-        f"{name.capitalize()}, {compared[1]} vs {compared[0]}",
+        f"{shown.name.capitalize()}, {compared[1]} vs {compared[0]}",
         {"n": "int"},
     )
+
+
+class _Shown(NamedTuple):
+    """How the effects of a measure are shown.
+
+    Attributes
+    ----------
+    name : str
+    sign : float
+        -1 where the ratio is that of lower responses.
+    direction : str
+        What a value above 1 says.
+    """
+
+    name: str
+    sign: float
+    direction: str
+
+
+def _shown(
+    r: LikelihoodResults, variable: str, treated: Any, measure: str, better: str
+) -> _Shown:
+    if measure == "ratio":
+        if better != "higher":
+            raise OptionError(
+                f"better must be left out with measure='ratio'; got {better!r}."
+            )
+        ratio = _ratio(r, variable)
+        return _Shown(ratio.name, ratio.sign, ratio.direction)
+    name = f"{measure} (lower is better)" if better == "lower" else measure
+    direction = f"Above 1: {treated} has the {better} response more often."
+    return _Shown(name, 1.0, direction)
 
 
 class _Effects(NamedTuple):

@@ -186,7 +186,7 @@ class Smoothness:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class RestrictedPoint:
     """V and its derivatives at one psi.
 
     Attributes
@@ -296,7 +296,7 @@ class RestrictedLikelihood:
         ]
         return np.asarray(np.log(np.array(ratios)))
 
-    def at(self, x: FloatArray, rho: FloatArray) -> Point | None:
+    def at(self, x: FloatArray, rho: FloatArray) -> RestrictedPoint | None:
         """V at the distances of the thresholds of x (P,), with b^ looked for from x;
         None outside the domain.
         """
@@ -320,7 +320,7 @@ class RestrictedLikelihood:
         cross = self.inner.T @ information[:, self.outer]
         sides = np.column_stack([cross, pulls])
         own = information[np.ix_(self.outer, self.outer)]
-        return Point(
+        return RestrictedPoint(
             x=x,
             rho=rho,
             at=at,
@@ -463,29 +463,29 @@ class RestrictedLikelihood:
                 out[size + j, size + j] = 1.0
         return out
 
-    def moved(self, point: Point, step: FloatArray) -> Point | None:
+    def moved(self, point: RestrictedPoint, step: FloatArray) -> RestrictedPoint | None:
         """V after a step of psi, b^ predicted along it."""
         size = self.outer.size
         x = point.x + self.inner @ (point.moves @ step)
         x[self.outer] += step[:size]
         return self.at(x, point.rho + step[size:])
 
-    def bends(self, point: Point) -> FloatArray:
+    def bends(self, point: RestrictedPoint) -> FloatArray:
         """(J,) effective degrees of freedom beyond those of the straight line."""
         lines = [block.columns.size - block.rank for block in self.blocks]
         return np.asarray(self.edf(point)[0] - np.array(lines))
 
-    def straight(self, point: Point) -> BoolArray:
+    def straight(self, point: RestrictedPoint) -> BoolArray:
         """(J,) smooths that are straight lines but for rounding."""
         gain = np.abs(point.gradient[self.outer.size :])
         return (self.bends(point) <= _STRAIGHT) & (gain <= _LEAST_GAIN)
 
-    def free(self, point: Point) -> BoolArray:
+    def free(self, point: RestrictedPoint) -> BoolArray:
         """(o + J,) what is searched for: not lambda of straight lines."""
         t = np.ones(self.outer.size, dtype=bool)
         return np.concatenate([t, ~self.straight(point)])
 
-    def edf(self, point: Point) -> tuple[FloatArray, FloatArray]:
+    def edf(self, point: RestrictedPoint) -> tuple[FloatArray, FloatArray]:
         """(J,) and (J,) traces of the blocks of F and of 2 F - F F."""
         single, twice = self._shares(point)
         places = [1 + block.columns for block in self.blocks]
@@ -494,25 +494,25 @@ class RestrictedLikelihood:
             np.array([twice[place].sum() for place in places]),
         )
 
-    def _shares(self, point: Point) -> tuple[FloatArray, FloatArray]:
+    def _shares(self, point: RestrictedPoint) -> tuple[FloatArray, FloatArray]:
         """(q + 1,) and (q + 1,) diagonals of F and of 2 F - F F."""
         F = point.inverse @ self._gram(point)
         single = np.diag(F)
         return single, 2.0 * single - np.einsum("ij,ji->i", F, F)
 
-    def _gram(self, point: Point) -> FloatArray:
+    def _gram(self, point: RestrictedPoint) -> FloatArray:
         """(q + 1, q + 1) X'WX."""
         gram = point.information.copy()
         gram[1:, 1:] -= self.penalty(point.rho).matrix
         return gram
 
-    def corrected_edf(self, point: Point, added: FloatArray) -> float:
+    def corrected_edf(self, point: RestrictedPoint, added: FloatArray) -> float:
         """tr(F) with what `added_covariance` adds, at most tr(2 F - F F)."""
         single, twice = self._shares(point)
         more = float(np.sum(self._gram(point) * added))
         return min(float(single.sum()) + more, float(twice.sum()))
 
-    def added_covariance(self, point: Point) -> FloatArray:
+    def added_covariance(self, point: RestrictedPoint) -> FloatArray:
         """(q + 1, q + 1) what the estimated psi adds to the covariance A^-1 of b [Wood,
         Pya and Saefken 2016, section 4].
 
@@ -534,7 +534,7 @@ class RestrictedLikelihood:
                 added += prior[size + j, size + k] * one @ other.T
         return np.asarray(added)
 
-    def _root_slope(self, point: Point, j: int) -> FloatArray:
+    def _root_slope(self, point: RestrictedPoint, j: int) -> FloatArray:
         """(q + 1, q + 1) derivative of U^-1 by rho_j."""
         root = np.linalg.cholesky(point.information).T
         root = solve_triangular(root, np.eye(len(root)))
@@ -544,7 +544,7 @@ class RestrictedLikelihood:
         return np.asarray(-root @ (np.triu(change, 1) + 0.5 * np.diag(np.diag(change))))
 
     def tests(
-        self, point: Point, reference_df: FloatArray
+        self, point: RestrictedPoint, reference_df: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
         """(J,) statistics and p-values."""
         likelihood = self._gram(point)
@@ -593,8 +593,8 @@ def _step(
 
 
 def search(
-    restricted: RestrictedLikelihood, point: Point, max_iter: int
-) -> tuple[Point, list[float], Ended]:
+    restricted: RestrictedLikelihood, point: RestrictedPoint, max_iter: int
+) -> tuple[RestrictedPoint, list[float], Ended]:
     """The maximum of V from a point, the values on the way, and how it ended."""
     size = restricted.outer.size
     values = [point.value]
@@ -638,8 +638,8 @@ def _learnt(step: FloatArray, unexplained: FloatArray) -> FloatArray:
 
 
 def _uphill(
-    restricted: RestrictedLikelihood, point: Point, step: FloatArray
-) -> tuple[Point | None, FloatArray]:
+    restricted: RestrictedLikelihood, point: RestrictedPoint, step: FloatArray
+) -> tuple[RestrictedPoint | None, FloatArray]:
     """The longest of the steps 1, 1/2, 1/4, ... that does not lower V, and V there;
     None if there is none.
     """
@@ -745,7 +745,10 @@ def smooth_estimate(
 
 
 def _optimum(
-    restricted: RestrictedLikelihood, point: Point, values: list[float], ended: Ended
+    restricted: RestrictedLikelihood,
+    point: RestrictedPoint,
+    values: list[float],
+    ended: Ended,
 ) -> Optimum:
     """The maximum of V as one over thresholds and effects; its information is that of
     the penalised likelihood.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from .._typing import FloatArray
 from ..checks import require_memory
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
@@ -142,9 +143,6 @@ def with_random_effects(
     )
     size = likelihood.model.n_fixed
     information = CovarianceMatrix(marginal.covariance[:size, :size], plain.infinite)
-    rounding = (
-        2.0**-53 * np.abs(likelihood.model.to_user) @ np.abs(likelihood.at.psi[:size])
-    )
     facts = () if penalty is None else (("penalty", GAMMA),)
     return LikelihoodFit(
         **{**shared, "facts": (*shared["facts"], *facts)},
@@ -159,17 +157,22 @@ def with_random_effects(
         scores=rule.scores(sample.rows),
         coefficients=problem.spread(likelihood.fixed),
         information=information,
-        digits=problem.spread(
-            correct_digits(
-                likelihood.fixed,
-                np.abs(likelihood.last_step()[:size]) + rounding,
-                information.variances,
-            )
-        ),
+        digits=problem.spread(_digits(likelihood, information.variances)),
         loglik=likelihood.loglik,
         marginal=marginal,
         likelihood=cast(Any, likelihood),
     )
+
+
+def _digits(likelihood: MarginalLikelihood, variances: FloatArray) -> FloatArray:
+    """Correct significant digits of the fixed parameters, from the last step and
+    rounding.
+    """
+    model = likelihood.model
+    size = model.n_fixed
+    rounding = 2.0**-53 * np.abs(model.to_user) @ np.abs(likelihood.at.psi[:size])
+    errors = np.abs(likelihood.last_step()[:size]) + rounding
+    return correct_digits(likelihood.fixed, errors, variances)
 
 
 def _diverging_spreads(random: str) -> DataError:
