@@ -281,15 +281,22 @@ class Problem:
         Raises
         ------
         DataError
-            A link with a parameter has no finite quantile there.
+            A link with a parameter has no finite quantile there, or has the same one
+            at different shares.
         """
         theta = self.family.start(self.counts / self.counts.sum())
         link = self.family.link
-        if link.lam is not None and not np.isfinite(theta).all():
+        if link.lam is None:
+            return theta
+        count = self.counts.size
+        even = self.family.start(np.full(count, 1.0 / count))  # as `recession` has them
+        finite = np.isfinite(theta).all() and np.isfinite(even).all()
+        apart = (theta[1:] > theta[:-1]).all() and (even[1:] > even[:-1]).all()
+        if not finite or (self.family.ordered and not apart):
             raise DataError(
                 f"link=({link.name!r}, {link.lam:g}) must have finite quantiles at the"
-                " cumulative shares of the levels; they overflow. Use a lambda nearer"
-                " to 0, or another link."
+                " cumulative shares of the levels, each its own; they overflow or"
+                " coincide. Use a lambda nearer to 0, or another link."
             )
         return theta
 

@@ -11,10 +11,11 @@ from itertools import product
 
 import mpmath as mp
 import numpy as np
+import pandas as pd
 import pytest
 from seams import LINKS, Cumulative, LikelihoodFit, Sample
 
-from ordstat import CumulativeLink
+from ordstat import CumulativeLink, ordfit
 from ordstat.exceptions import DataError, OptionError
 from ordstat.likelihood.flexible import FLEXIBLE
 
@@ -333,3 +334,20 @@ def test_a_lambda_whose_quantiles_overflow_is_refused(
         DataError, match="must have finite quantiles at the cumulative shares"
     ):
         method.fit(replace(sample, y=y), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("scale", [None, "~ x"])
+def test_a_lambda_whose_quantiles_coincide_is_refused(
+    seed: int, scale: str | None
+) -> None:
+    """At 25 the tail of log-gamma is so short that different shares have one quantile
+    in double precision: it ended in an assertion.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=200)
+    y = np.digitize(x + rng.logistic(size=200), [-1.0, 0.5, 1.5])
+    with pytest.raises(DataError, match="overflow or coincide"):
+        ordfit(
+            "y ~ x", pd.DataFrame({"x": x, "y": y}), link=("log-gamma", 25), scale=scale
+        )
