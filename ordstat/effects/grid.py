@@ -116,7 +116,7 @@ def read_specs(
 
     Examples
     --------
-    >>> read_specs("pairwise ~ a * b | c", None, "y")
+    >>> read_specs("pairwise ~ a * b | c", None, "y", ask="emmeans")
     Specs(main=('a', 'b'), by=('c',), method='pairwise')
     """
     groups = list(dict.fromkeys(variable_names("by", by)))

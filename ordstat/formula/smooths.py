@@ -11,7 +11,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..checks import number, one_of, whole
-from ..exceptions import FormulaError
+from ..exceptions import FormulaError, OptionError
 from .parse import SMOOTH, Expression, dotted_name, source
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ BASES = ("ps", "cr")
 _ORDER = 4
 #: Share of the range by which the knots of a P-spline reach beyond the data [mgcv].
 _MARGIN = 1e-3
+_LEAST_FUNCTIONS = 4
 _MOST_FUNCTIONS = 200
 #: Eigenvalues of a penalty below this share of the largest are rounding of 0.
 _ROUNDING = 1e-10
@@ -139,7 +140,15 @@ def fit_smooth(
         sp = number("sp", sp, above=0.0)
     one_of("bs", bs, BASES)
     distinct = np.unique(values)
-    whole("k", k, 4, min(distinct.size, _MOST_FUNCTIONS))
+    whole("k", k, _LEAST_FUNCTIONS, _MOST_FUNCTIONS)
+    if distinct.size < k:
+        instead = "C(x) for an effect of each value"
+        if distinct.size >= _LEAST_FUNCTIONS:
+            instead = f"s(x, k={distinct.size}), or {instead}"
+        raise OptionError(
+            f"s() must have a variable of at least k = {k} different values; got one of"
+            f" {distinct.size}. Write {instead}."
+        )
     low = float(distinct[0])
     high = float(distinct[-1])
     if bs == "cr":

@@ -164,6 +164,13 @@ def test_formulas_that_make_no_smooth_are_refused(formula, words):
         ordfit(formula, DATA)
 
 
+def test_a_variable_of_few_values_is_told_what_to_write():
+    data = DATA.assign(few=np.arange(len(DATA)) % 6)
+    with pytest.raises(FormulaError, match=r"Write s\(x, k=6\)"):
+        ordfit("y ~ s(few)", data)
+    assert ordfit("y ~ s(few, k=6)", data).converged
+
+
 def test_effects_by_level_are_no_smooths():
     for options in ({"method": "multinomial"}, {"nominal": "~ s(x0)"}):
         with pytest.raises(FormulaError, match="all levels share"):
