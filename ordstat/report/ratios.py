@@ -39,10 +39,13 @@ class Ratio(NamedTuple):
 
     @property
     def head(self) -> str:
-        """Head of a column of them: the initials of the name, such as OR."""
+        """Head of a column of them: the initials of the name up to a comma, such as
+        OR.
+        """
         if not self.named:
             return "exp"
-        return "".join([word[0] for word in re.findall(r"\w+", self.name)]).upper()
+        words = re.findall(r"\w+", self.name.partition(",")[0])
+        return "".join([word[0] for word in words]).upper()
 
     @property
     def direction(self) -> str:
