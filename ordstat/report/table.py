@@ -264,6 +264,9 @@ def _of_each(texts: Mapping[str, str], columns: Sequence[FitColumn]) -> Iterator
 
 def _remarks(columns: Sequence[FitColumn], options: TableOptions) -> Iterator[str]:
     """Notes that explain the numbers."""
+    models = {column.name: f"{column.model}." for column in columns}
+    if len(set(models.values())) > 1:
+        yield from _of_each(models, columns)
     directions = {column.name: _direction(column) for column in columns}
     yield from _of_each(directions, columns)
     inferential = [column for column in columns if column.inferential]

@@ -40,6 +40,7 @@ LACKS = {
     "infinite": "Not estimable, as the response is separated",
     "diverging": "Not estimable, as the likelihood has no maximum",
     "aliased": "Not estimated, as the data or other columns do not determine them",
+    "boundary": "At 0, the least value, so without a standard error",
     "error": "Without a standard error, for the reason that the fit gives",
 }
 
@@ -133,6 +134,14 @@ class FitColumn:
     def inferential(self) -> bool:
         """Whether the estimates have standard errors."""
         return bool(self.fitted.method.likelihood)
+
+    @property
+    def model(self) -> str:
+        """What was fitted, with its link."""
+        kind: str = self.fitted.kind
+        if not self.inferential:
+            return kind
+        return f"{kind}, link {self.fitted.method.link_text}"
 
     @cached_property
     def ratio(self) -> Ratio | None:
@@ -325,8 +334,11 @@ class FitColumn:
             return "aliased"
         if self.terms[place] in self.stopped:
             return "diverging"
-        effect = self.inferential and self.kinds[place] in _EFFECTS
-        if effect and np.isnan(self.numbers["std_error"].iloc[place]):
+        if not self.inferential or np.isfinite(self.numbers["std_error"].iloc[place]):
+            return ""
+        if self.kinds[place] == "sd" and value == 0.0:
+            return "boundary"
+        if self.kinds[place] in _EFFECTS:
             return "error"
         return ""
 

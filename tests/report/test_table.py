@@ -521,3 +521,42 @@ def test_many_thresholds_are_shown_on_request_alone():
     fit = ordfit("y ~ x", data)
     assert "0|1" not in str(table([fit]))
     assert "0|1" in str(table([fit], thresholds=True))
+
+
+@pytest.mark.parametrize("exponentiate", [False, True])
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [
+        ("probit", "Cumulative link model, link probit."),
+        ("acat", "Adjacent-category model, link logit."),
+        ("cratio", "Continuation-ratio model, link logit."),
+        ("prank", "Online ranker."),
+    ],
+)
+def test_columns_of_different_models_name_them(answers, method, words, exponentiate):
+    logit = ordfit("y ~ x", answers)
+    other = ordfit("y ~ x", answers, method)
+    notes = table([logit, other], exponentiate=exponentiate).notes
+    assert f"(1): Cumulative link model, link logit. (2): {words}" in notes
+    alike = table([logit, ordfit("y ~ 1", answers)], exponentiate=exponentiate)
+    assert "model" not in alike.notes
+
+
+@pytest.mark.parametrize("answered", [[0, 0, 1, 2], [0, 1, 1, 2, 2], [0, 1, 2, 3, 3]])
+@pytest.mark.parametrize("exponentiate", [False, True])
+def test_a_standard_deviation_of_zero_says_why_it_has_no_error(answered, exponentiate):
+    # groups of the same answers have no variance between them
+    n_groups = 5
+    frame = pd.DataFrame(
+        {
+            "y": answered * n_groups,
+            "g": np.repeat(list("abcde"), len(answered)),
+            "x": np.arange(n_groups * len(answered)) % 7,
+        }
+    )
+    shown = table(ordfit("y ~ x + (1 | g)", frame), exponentiate=exponentiate)
+    assert float(rows_of(shown)["SD (Intercept), g"][0]) == 0.0
+    note = "At 0, the least value, so without a standard error: SD (Intercept), g."
+    assert note in shown.notes
+    wine = table(ordfit("rating ~ temp + (1 | judge)", WINE))
+    assert "At 0" not in wine.notes
