@@ -659,21 +659,21 @@ def test_labels_of_bytes_are_refused():
 
 @pytest.mark.parametrize("path", ["answers.csv", Path("answers.csv")])
 def test_a_csv_path_says_how_to_read_it(path):
-    message = (
-        r"must be rows in memory or a Parquet file; got 'answers.csv'. Read it:"
-        r" pandas.read_csv\('answers.csv'\)"
-    )
+    memory = "rows in memory"
+    parquet = "rows in memory or a Parquet file"
+    got = r"; got 'answers.csv'. Read it: pandas.read_csv\('answers.csv'\)"
     fit = ordfit("rating ~ temp", datasets.load("wine"))
+    for method in ("clm", "redsvm"):
+        with pytest.raises(DataError, match=f"data must be {parquet}{got}"):
+            ordfit("y ~ x", path, method)
     calls = [
-        lambda: ordfit("y ~ x", path),
-        lambda: ordfit("y ~ x", path, "redsvm"),
         lambda: compare("y ~ x", path, methods=["logit"], cv=2),
         lambda: fit.predict(path),
         lambda: fit.errors(path),
         lambda: OrdinalClassifier().fit(path, [1, 2]),
     ]
     for call in calls:
-        with pytest.raises(DataError, match=message):
+        with pytest.raises(DataError, match=f"(data|X) must be {memory}{got}"):
             call()
 
 

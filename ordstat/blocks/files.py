@@ -218,10 +218,11 @@ def parquet_files(path: str) -> ParquetFiles:
     Raises
     ------
     DataError
-        There is no such file, or the folder is a table of a format that keeps old
-        versions of its files.
+        There is no such file, a folder or a link among them leads to no rows that can
+        be read, or the folder is a table of a format that keeps old versions of its
+        files.
     """
-    refuse_other_files(path)
+    refuse_other_files(path, takes="rows in memory or a Parquet file")
     root = path
     while has_magic(root):
         root = os.path.dirname(root)
@@ -229,9 +230,9 @@ def parquet_files(path: str) -> ParquetFiles:
         found = [path]
         root = os.path.dirname(path)
     elif os.path.isdir(path):
-        found = [name for name in _walk(path) if name.lower().endswith(_ENDINGS)]
+        found = _walk(path)
     else:
-        found = sorted(filter(os.path.isfile, glob(path, recursive=True)))
+        found = _matched(path)
     if found != [path]:
         for folder in (root or ".", *Path(root).resolve().parents):
             _refuse_tables(str(folder))
@@ -240,6 +241,12 @@ def parquet_files(path: str) -> ParquetFiles:
         for name in found
         if name == path or _is_data(os.path.relpath(name, root or "."))
     ]
+    for name in paths:
+        if not os.path.isfile(name):
+            raise DataError(
+                f"{name} must be a file; it is a link that leads nowhere, a pipe or a"
+                " device. Mend it, or leave it out of the data."
+            )
     # of links to a file, the first name
     once = {_identity(name): name for name in reversed(paths)}
     paths = [name for name in paths if once[_identity(name)] == name]
@@ -275,13 +282,31 @@ def _is_data(path: str) -> bool:
     return not any(part.startswith(("_", ".")) for part in path.split(os.sep))
 
 
-def _walk(folder: str) -> Iterator[str]:
-    """The files below a folder, in the order of their names; each folder once, though
-    links lead to it again.
+def _matched(pattern: str) -> list[str]:
+    """What a pattern names, in the order of the names.
+
+    A folder named like a file of data, as Spark writes them, stands for its files.
+    """
+    found = []
+    for name in glob(pattern, recursive=True):
+        if not os.path.isdir(name):
+            found.append(name)
+        elif name.lower().endswith(_ENDINGS):
+            found += _walk(name)
+    return sorted(set(found))
+
+
+def _walk(folder: str) -> list[str]:
+    """The files of data below a folder, in the order of their names; each folder once,
+    though links lead to it again.
+
+    A link that leads nowhere is among them: it may stand for a folder of data.
     """
     met: set[tuple[int, int]] = set()
     names = []
-    for here, folders, files in os.walk(folder, followlinks=True):
+    for here, folders, files in os.walk(
+        folder, onerror=_refuse_folder, followlinks=True
+    ):
         _refuse_tables(here)
         met.add(_identity(here))
         folders[:] = [
@@ -290,15 +315,26 @@ def _walk(folder: str) -> Iterator[str]:
             if _is_data(name) and _identity(os.path.join(here, name)) not in met
         ]
         names += [os.path.join(here, name) for name in files]
-    yield from sorted(filter(os.path.isfile, names))
+    return sorted(
+        name
+        for name in names
+        if name.lower().endswith(_ENDINGS) or not os.path.exists(name)
+    )
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise DataError(
+        f"The folder {error.filename} cannot be read: {error.strerror}. Mend it, or"
+        " leave it out of the data."
+    ) from error
 
 
 def _refuse_tables(folder: str) -> None:
     kind = _table(folder)
     if kind:
         raise DataError(
-            f"{folder!r} is a {kind} table, some of whose files are no longer part of"
-            f" it. Give {_READERS[kind]} as data=."
+            f"{folder!r} holds the files of a table of {kind}, of which some may be no"
+            f" longer part of it. Give {_READERS[kind]} as data=."
         )
 
 

@@ -73,16 +73,20 @@ def as_frame(data: Any) -> pd.DataFrame:
     )
 
 
-def refuse_other_files(data: Any, name: str = "data") -> None:
-    """DataError for the path of a file that pandas reads and we do not; it says how."""
+def refuse_other_files(
+    data: Any, name: str = "data", takes: str = "rows in memory"
+) -> None:
+    """DataError for the path of a file that pandas reads and we do not; it says how.
+
+    `takes` names what the caller reads.
+    """
     reader = None
     if isinstance(data, (str, os.PathLike)):
         path = os.fspath(data)
         reader = PANDAS_READERS.get(os.path.splitext(str(path))[1].lower())
     if reader is not None:
         raise DataError(
-            f"{name} must be rows in memory or a Parquet file; got {path!r}. Read it:"
-            f" pandas.{reader}({path!r})."
+            f"{name} must be {takes}; got {path!r}. Read it: pandas.{reader}({path!r})."
         )
 
 

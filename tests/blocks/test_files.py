@@ -75,12 +75,58 @@ def test_a_file_is_read_once(folder, tmp_path):
     equals(elsewhere, rows())
 
 
+@pytest.mark.parametrize("name", ["3.parquet", "year=2021", "below/3.parquet"])
+def test_a_link_that_leads_nowhere_is_refused(name, folder):
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).symlink_to(folder / "gone")
+    for path in (folder, str(folder / "**" / "*")):
+        with pytest.raises(
+            DataError, match=rf"{name} must be a file; it is a link that leads nowhere"
+        ):
+            ordfit("y ~ x + g", path)
+
+
+def test_a_pipe_is_refused_at_once(folder):
+    os.mkfifo(folder / "3.parquet")
+    for path in (folder, str(folder / "*.parquet")):
+        with pytest.raises(DataError, match=r"3\.parquet must be a file"):
+            ordfit("y ~ x + g", path)
+
+
+def test_a_folder_that_cannot_be_read_is_refused(folder, monkeypatch):
+    closed = folder / "closed"
+    closed.mkdir()
+    scandir = os.scandir
+
+    def refusing(path):
+        if str(path) == str(closed):
+            raise PermissionError(13, "Permission denied", str(closed))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(
+        DataError, match=r"folder .*closed cannot be read: Permission denied"
+    ):
+        ordfit("y ~ x + g", folder)
+
+
+def test_a_pattern_reads_the_folders_that_it_names(folder):
+    inside = folder / "2.parquet"
+    inside.unlink()
+    inside.mkdir()
+    rows()[250:300].to_parquet(inside / "part-0.parquet")
+    rows()[300:].to_parquet(inside / "part-1.parquet")
+    (inside / "_SUCCESS").touch()
+    for pattern in ("*.parquet", "**/*.parquet", "?.parquet"):
+        equals(str(folder / pattern), rows())
+
+
 @pytest.mark.parametrize(
     "inside, kind",
     [
-        ("_delta_log/0.json", r"Delta table.*polars\.scan_delta"),
-        ("metadata/v1.metadata.json", r"Iceberg table.*polars\.scan_iceberg"),
-        (".hoodie/hoodie.properties", "Hudi table"),
+        ("_delta_log/0.json", r"table of Delta.*polars\.scan_delta"),
+        ("metadata/v1.metadata.json", r"table of Iceberg.*polars\.scan_iceberg"),
+        (".hoodie/hoodie.properties", "table of Hudi"),
     ],
 )
 def test_tables_with_versions_are_refused(inside, kind, folder):
