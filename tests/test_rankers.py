@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from expected import refused
 
-from ordstat import REDSVM, Gaussian
+from ordstat import REDSVM, Gaussian, datasets, ordfit
 from ordstat.exceptions import OptionError
 
 
@@ -94,3 +94,26 @@ def test_the_class_of_a_kernel_is_no_kernel():
         match=r"a Kernel such as Gaussian\(gamma=0.5\), or a function; got <class",
     ):
         REDSVM(kernel=Gaussian)
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "done"),
+    [
+        ("prank", {}, "Passes 20 (mistakes"),
+        ("cusum", {}, "Passes 20 (mistakes"),
+        ("kernel-prank", {"epochs": 3}, "Passes 3 (mistakes"),
+        ("orboost-all", {"rounds": 5}, "Rounds 5 (cost above the least possible"),
+        ("adaboost-or", {"rounds": 5}, "Rounds 5 (cost above the least possible"),
+        ("ordboost", {"rounds": 5}, "Rounds 5 (training loss"),
+        ("rps-forest", {"trees": 5}, "Trees grown 5 (training ranked probability"),
+        ("red-c45", {}, "Trees grown 1"),
+        ("red-tree", {}, ""),
+    ],
+)
+def test_methods_without_an_optimum_do_not_say_that_they_reached_it(
+    method, options, done
+):
+    fit = ordfit("rating ~ temp + contact", datasets.load("wine"), method, **options)
+    text = " ".join(str(fit.summary()).split())
+    assert "onverged" not in text
+    assert done in text

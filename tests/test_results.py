@@ -292,3 +292,15 @@ def test_an_infinite_mean_has_no_standard_error(fit):
 
 def test_finite_errors_say_nothing(fit):
     assert "infinite" not in str(fit.errors())
+
+
+@pytest.mark.parametrize("n_levels", [40, 120, 574])
+@pytest.mark.parametrize("method", ["logit", "prank"])
+def test_print_does_not_repeat_many_levels(n_levels, method):
+    y = np.arange(2 * n_levels) % n_levels + 1
+    data = pd.DataFrame({"y": y, "x": np.sin(np.arange(2.0 * n_levels))})
+    fit = ordfit("y ~ x", data, method, levels=list(np.unique(y)))
+    text = repr(fit)
+    assert "levels=..." in text and "int64" not in text
+    assert len(text.splitlines()) < 15
+    assert max(map(len, text.splitlines())) <= 88

@@ -312,15 +312,24 @@ def read(column: pd.Series) -> Column:
                 " rescale it."
             ) from error
     must = "it must hold numbers, booleans, text or categoricals"
-    do = "Convert it"
-    if kind.startswith("date"):
-        do = (
-            f"Make it a number of days: (data[{column.name!r}] -"
-            f" data[{column.name!r}].min()).dt.days"
-        )
-    elif kind.startswith("timedelta"):
-        do = f"Make it a number of days: data[{column.name!r}] / pd.Timedelta(days=1)"
+    do = _conversion(f"data[{column.name!r}]", kind)
     raise DataError(f"Column {column.name!r} holds {kind} values; {must}. {do}.")
+
+
+def _conversion(values: str, kind: str) -> str:
+    """What makes numbers of the values of a kind; code for those of time."""
+    if kind.startswith("timedelta"):
+        return f"Make it a number of days: {values} / pd.Timedelta(days=1)"
+    if kind == "period":
+        dates = f"{values}.dt.to_timestamp()"
+    elif kind == "datetime64":
+        dates = values
+    elif kind.startswith("date"):
+        # objects, which have no accessor `dt`
+        dates = f"pd.to_datetime({values})"
+    else:
+        return "Convert it"
+    return f"Make it a number of days: ({dates} - {dates}.min()).dt.days"
 
 
 def _factor(codes: IntArray, labels: Any, name: str, ordered: bool = False) -> Column:

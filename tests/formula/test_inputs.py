@@ -1,10 +1,13 @@
 """Every kind of response, and refusals."""
 
+import datetime
+
 import numpy as np
 import pandas as pd
 import pytest
 from seams import build
 
+from ordstat import ordfit
 from ordstat.exceptions import DataError, FormulaError
 
 WORDS = ["mid", "low", "high", "low", "mid", "high"]
@@ -248,3 +251,33 @@ def test_a_row_alone_is_read_as_among_others(value):
     assert alone.rows.X.tolist() == together.rows.X[1 : 1 + n].tolist()
     with pytest.raises(DataError, match="infinite"):
         spec.rebuild(new.assign(x=np.inf).tail(1))
+
+
+DAYS = pd.date_range("2020-02-27", periods=12)
+TIMES = {
+    "datetime64": pd.Series(DAYS),
+    "datetime64 with a zone": pd.Series(DAYS.tz_localize("UTC")),
+    "datetime": pd.Series(list(DAYS.to_pydatetime()), dtype=object),
+    "date": pd.Series(list(DAYS.date), dtype=object),
+    "date and None": pd.Series([*DAYS.date[:11], None], dtype=object),
+    "period": pd.Series(DAYS.to_period("D")),
+    "timedelta64": pd.Series(DAYS - DAYS[0]),
+    "timedelta": pd.Series(
+        [datetime.timedelta(days=day) for day in range(12)], dtype=object
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", TIMES)
+def test_the_code_that_makes_numbers_of_dates_works(kind):
+    data = pd.DataFrame({"day": TIMES[kind], "y": [1, 2, 3, 1] * 3})
+    with pytest.raises(DataError, match="Column 'day' holds") as raised:
+        ordfit("y ~ day", data)
+    code = str(raised.value).partition("number of days: ")[2].removesuffix(".")
+    days = eval(code, {"data": data, "pd": pd})
+    expected = np.arange(12.0)
+    expected[data["day"].isna()] = np.nan
+    np.testing.assert_array_equal(days.astype(float), expected)
+    whole = np.isfinite(expected)
+    fit = ordfit("y ~ day", data.assign(day=days)[whole])
+    assert fit.coef.index.tolist() == ["day"]
