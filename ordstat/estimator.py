@@ -305,7 +305,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             base = self.get_params(deep=True)[outer]
             if not _has_params(base):
                 raise OptionError(
-                    f"{name} needs a classifier in {outer}=; it is {base!r}."
+                    f"{name} needs a classifier in {outer}=; it is {base!r}. Search"
+                    f" over whole values, as in {{{outer!r}: [...]}}."
                 )
             self.set_params(**{outer: clone(base).set_params(**{inner: value})})
         return self
@@ -639,8 +640,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         results = self.results_
         if "gain" not in results.importance_kinds:
             raise AttributeError(
-                f"method {self.method!r} has no importance of columns: it has no"
-                " trees or rounds"
+                f"method {self.method!r} has no importance of columns by the gains of"
+                " its trees; use results_.importance(), by permutation"
             )
         return np.asarray(
             results.gain_importance()["importance"].loc[list(results.design.names)],

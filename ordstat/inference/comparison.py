@@ -224,8 +224,8 @@ def check_same_rows(first: LikelihoodResults, other: LikelihoodResults) -> None:
 
 
 def described(fit: LikelihoodResults) -> str:
-    """Describe a fit in one line: its formulas, and its method unless all options are
-    defaults.
+    """Describe a fit in one line: its formulas, and its method unless that is the
+    cumulative logit.
     """
     recipe = fit.design.recipe
     sides = [
@@ -235,7 +235,9 @@ def described(fit: LikelihoodResults) -> str:
     ]
     parts = [fit.design.formula, *sides]
     method = str(fit.method)
-    return ", ".join(parts if method.endswith("()") else [*parts, method])
+    if method != "CumulativeLink()":
+        parts.append(method.removesuffix("()"))
+    return ", ".join(parts)
 
 
 def _boundary_test(

@@ -316,6 +316,8 @@ class PathResults(LikelihoodResults):
             `pairs` below 1, or `n_jobs` of 0.
         DataError
             No two halves of the clusters have all levels.
+        UnavailableError
+            A ridge, which keeps all terms.
 
         References
         ----------

@@ -74,6 +74,8 @@ _TRIES = 30
 #: share of what they are sums of.
 _LOCAL = 1.0
 _DIGITS = 1e-8
+#: How much larger log lambda is where the second search begins.
+_SMOOTHER = 4.0
 #: Share of V that is rounding.
 _ROUNDED = 1e-10
 #: A smooth with this many degrees of freedom beyond its straight line or fewer takes
@@ -592,6 +594,22 @@ def _step(
     return step
 
 
+def _highest(
+    restricted: RestrictedLikelihood, point: RestrictedPoint, max_iter: int
+) -> tuple[RestrictedPoint, list[float], Ended]:
+    """The higher of the maxima of V found from a point, and from one with smoother
+    curves: V can have a maximum with bends, and another that is nearly straight.
+    """
+    found = search(restricted, point, max_iter)
+    free = np.array([block.weight is None for block in restricted.blocks])
+    smoother = restricted.at(point.x, point.rho + np.where(free, _SMOOTHER, 0.0))
+    if smoother is None or not free.any():
+        return found
+    other = search(restricted, smoother, max_iter)
+    clearly = other[0].value > found[0].value + _ROUNDED * (1.0 + abs(found[0].value))
+    return other if clearly else found
+
+
 def search(
     restricted: RestrictedLikelihood, point: RestrictedPoint, max_iter: int
 ) -> tuple[RestrictedPoint, list[float], Ended]:
@@ -714,7 +732,7 @@ def smooth_estimate(
             " factor or along a straight line are probably all at the lowest or"
             " highest level: leave out the term, or merge levels."
         )
-    point, values, ended = search(restricted, point, estimation.max_iter)
+    point, values, ended = _highest(restricted, point, estimation.max_iter)
     edf, reference = restricted.edf(point)
     if (edf < 0.0).any():
         raise DataError(

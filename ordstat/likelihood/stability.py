@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, Progress
 from ..checks import generator, jobs, reporter, ticking, whole
-from ..exceptions import DataError
+from ..exceptions import DataError, UnavailableError
 from ..judging.folds import held_weights, with_weights
 from ..report.frames import NotedFrame
 from ..threads import in_threads
@@ -37,6 +37,11 @@ def selection_frequencies(
 ) -> NotedFrame:
     """The table of `PathResults.stability`."""
     pairs = whole("pairs", pairs, 1)
+    if r.method.elastic_net.l1_ratio == 0.0:
+        raise UnavailableError(
+            "stability() needs a penalty that selects terms; a ridge keeps all. Use"
+            " ElasticNet(l1_ratio=1)."
+        )
     rng = generator(seed)
     tick = ticking(reporter(callback), 2 * pairs)
     sample = r.design.sample
@@ -64,14 +69,20 @@ def selection_frequencies(
         chosen = chosen + nominal.sum(axis=1)
         count += nominal.shape[1]
     table = table.sort_values(list(table.columns), ascending=False, kind="stable")
+    stable = int((table >= _STABLE).to_numpy().sum())
     bound = float(chosen.mean()) ** 2 / ((2.0 * _STABLE - 1.0) * count)
     notes = [
         f"Share of {2 * pairs} random halves of the observations in which lambda ="
         f" {r.lambda_:.4g} selects the term. On average a half selects"
-        f" {chosen.mean():.1f} of {count} terms; of the terms with a frequency of"
-        f" {_STABLE:g} or more, at most {bound:.1f} are expected by chance [Meinshausen"
-        " and Buehlmann 2010, theorem 1]."
+        f" {chosen.mean():.1f} of {count} terms; of terms with a frequency of"
+        f" {_STABLE:g} or more ({stable} here), at most {bound:.1f} are expected by"
+        " chance [Meinshausen and Buehlmann 2010, theorem 1]."
     ]
+    if bound >= stable:
+        notes.append(
+            "That bound says nothing here. Take a larger lambda, as in"
+            " fit.at(lam).stability()."
+        )
     formats = dict.fromkeys(table.columns, ".2f")
     return NotedFrame.of(table, notes, "Stability selection", formats)
 

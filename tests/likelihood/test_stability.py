@@ -6,7 +6,7 @@ import pytest
 from seams import held_weights
 
 from ordstat import ElasticNet, ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import DataError, OptionError, UnavailableError
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +72,9 @@ def test_bound_on_terms_selected_by_chance(data):
     table = fit.stability(4)
     q = table["frequency"].sum()
     assert f"at most {q**2 / (0.8 * 4):.1f} are" in table.attrs["notes"][0]
+    weak = fit.at(fit.path["lambda"].iloc[-1]).stability(1)
+    assert weak["frequency"].sum() == 4.0
+    assert len(weak.attrs["notes"]) == 2
 
 
 def test_halves_may_lack_a_rare_level(data):
@@ -82,6 +85,12 @@ def test_halves_may_lack_a_rare_level(data):
     table = fit.stability(1)
     assert table["frequency"].between(0.0, 1.0).sum() == 2
     assert table.loc["a", "frequency"] == 1.0
+
+
+def test_a_ridge_selects_nothing(data):
+    fit = ordfit("y ~ a", data, penalty=ElasticNet(l1_ratio=0.0, n_lambdas=3))
+    with pytest.raises(UnavailableError):
+        fit.stability()
 
 
 def test_what_cannot_be_halved(data):
