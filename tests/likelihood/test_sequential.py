@@ -542,7 +542,14 @@ def test_every_state_of_the_predictors(back: bool, type: str) -> None:
     one.
     """
     family = sequential.ContinuationRatio(LINKS["logit"], backward=back)
-    limits = RowLimits(STATES, None, np.zeros(len(STATES)), family)
+    limits = RowLimits(
+        eta=STATES,
+        pairs=None,
+        score=np.zeros(len(STATES)),
+        zero=np.zeros(STATES.shape, dtype=bool),
+        empty=np.zeros((len(STATES), 4), dtype=bool),
+        family=family,
+    )
     unknown = limits.unknown(type)
     certain = limits.certain(type)
     for row, state in enumerate(STATES):
