@@ -295,7 +295,7 @@ class Averager:
                 values, jacobian = predicted.slope(quantity, rows, tangent, weights)
             average = Average(values[None], jacobian[None], ~np.isnan(values[None]))
         fit = self.results.fit
-        if fit.determined is None and self.results.aliasing is None:
+        if not fit.without_maximum and self.results.aliasing is None:
             return average
         used = slice(None) if weights is None else weights != 0.0
         unknown, certain, exact = self._undetermined(

@@ -309,7 +309,11 @@ def refit_table(
     sign = 1.0 if added else -1.0
     df = sign * (edf - base.edf) + 0.0  # no -0.0
     lrt = without_rounding(2.0 * sign * (logliks - base.loglik), df, logliks)
-    df[0] = lrt[0] = np.nan
+    lacks_maximum = not (r.fit.certificate.reached or base.separated)
+    df[0] = np.nan
+    lrt[0] = np.nan
+    if lacks_maximum:
+        lrt[:] = np.nan
     not_nested = ((df > 0.0) & (lrt < 0.0)) | ((df <= 0.0) & (lrt != 0.0))
     negative = np.array([model.negative for model in models.values()])
     columns = {"df": df}
@@ -327,7 +331,7 @@ def refit_table(
         table = NotedFrame(table.assign(lrt=lrt, p_value=p_value))
         the_same = list(table.index[(df == 0.0) & (lrt == 0.0)])
     unfinished = [name for name, model in fits.items() if np.isnan(model.loglik)]
-    if not (r.fit.certificate.reached or base.separated):
+    if lacks_maximum:
         unfinished = [NONE, *unfinished]
     notes = {
         SEPARATED_NOTE: [name for name, model in models.items() if model.separated],

@@ -113,6 +113,11 @@ def likelihood_alerts(
             else "They are shown where the search stopped, without standard errors; the"
             " other estimates and their standard errors hold."
         )
+        if fit.lost:
+            errors += (
+                " Rows have no predictions, and figures of the fit, such as AIC, errors"
+                " and residuals, depend on where the search stopped."
+            )
         yield (
             ConvergenceWarning,
             (
@@ -434,15 +439,17 @@ def undetermined_text(labels: FloatArray, n: int, fit: LikelihoodFit) -> str:
         " predictions are"
     )
     determined = fit.determined
-    if determined is not None and determined.divergence.size:
+    if determined is None or determined.divergence.size:
         why = "they move with estimates that diverge, as the likelihood has no maximum"
-        if determined.moves.size:
-            why = "they move with estimates that are infinite or diverge"
+    if determined is not None and determined.divergence.size and determined.moves.size:
+        why = "they move with estimates that are infinite or diverge"
+    remedy = "Fit with a ridge (penalty=1.0), or merge levels."
+    if fit.expansion is not None:
+        remedy = _OTHER_REMEDY
     return (
         f"{labels.size} of {n} rows (rows"
         f" {first_few([str(label) for label in labels], _NAMED)}) have predictions that"
-        f" the data do not determine (NA): {why}. Fit with a ridge (penalty=1.0), or"
-        " merge levels."
+        f" the data do not determine (NA): {why}. {remedy}"
     )
 
 

@@ -29,6 +29,8 @@ _SAFE_PIVOT = 1e-9
 #: One row in _STRIDE of _TALL matrices usually shows that no column is aliased.
 _STRIDE = 16
 _TALL = 8192
+#: Columns of length 1 that are this near each other are equal.
+_EQUAL = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,3 +181,23 @@ def sweep(X: FloatArray, root: FloatArray, mean: FloatArray) -> BoolArray:
             kept[j] = True
             basis.append(column / left)
     return kept
+
+
+def equal_columns(X: FloatArray) -> list[IntArray]:
+    """Places of columns of X (N, p) that are equal up to shift, scale and sign, an
+    array for each set of them.
+
+    Equal columns have equal products with any vector: a fixed random one sorts them, so
+    that only neighbours are compared.
+    """
+    centred = X - X.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    sizes = np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
+    varying = np.flatnonzero(lengths > CONSTANT * sizes)
+    unit = centred[:, varying] / lengths[varying]
+    marks = np.random.default_rng(0).standard_normal(len(X)) @ unit
+    order = np.argsort(np.abs(marks), kind="stable")
+    unit = unit[:, order] * np.where(marks[order] < 0.0, -1.0, 1.0)
+    apart = np.linalg.norm(np.diff(unit, axis=1), axis=0) > _EQUAL
+    sets = np.split(varying[order], np.flatnonzero(apart) + 1)
+    return [np.sort(places) for places in sets if places.size > 1]

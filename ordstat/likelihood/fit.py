@@ -175,6 +175,20 @@ class LikelihoodFit(Fit):
         return unknown & ~self.infinite
 
     @property
+    def lost(self) -> bool:
+        """Whether the search ended in no maximum, and nothing tells what the data
+        determine: every estimate moves on.
+        """
+        return self.determined is None and bool(self.diverging.any())
+
+    @property
+    def without_maximum(self) -> bool:
+        """Whether some estimates are infinite or diverge, so that predictions have
+        limits, or no value.
+        """
+        return self.determined is not None or self.lost
+
+    @property
     def regular(self) -> bool:
         """Whether every parameter is estimated, by a maximum of the likelihood."""
         lacking = self.aliased | self.infinite | self.diverging

@@ -19,6 +19,7 @@ from ..exceptions import (
     UnavailableError,
     warn,
 )
+from ..report.cells import first_few
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary, Table
 from ..report.sections import (
@@ -30,6 +31,7 @@ from ..report.sections import (
     threshold_table,
 )
 from ..report.warnings import Alert
+from .columns import equal_columns
 from .covariance_choice import Covariance
 from .elastic_net import CRITERIA, RULES, ElasticNet
 from .elastic_path import TOLERANCE, Path, Scored, fit_at
@@ -62,10 +64,12 @@ _SCORE_WORDS = {
 }
 #: Most terms that the summary names as left out.
 _LISTED = 12
-_TITLES = {
-    "location": "Coefficients that are not 0 (positive = higher response)",
-    "nominal": "Nominal effects that are not 0 (positive = lower response)",
-}
+_LOCATION_TITLE = "Coefficients that are not 0 (positive = higher response)"
+#: What to do about equal columns.
+_DIVIDED = (
+    "Drop all but one, or use ElasticNet(l1_ratio=0.5), which divides the effect among"
+    " them."
+)
 
 
 @without("path")
@@ -271,7 +275,9 @@ class PathResults(LikelihoodResults):
         nominal = self.selected_nominal
         location = [term for term in self.selected if term not in nominal]
         changes: dict[str, Any] = {"penalty": None, "constraints": {}}
-        if self.design.nominal_names:
+        if self.method.supports.by_level:  # its formula holds the nominal terms
+            location = nominal
+        elif self.design.nominal_names:
             changes["nominal"] = f"~ {' + '.join(nominal) or '1'}"
         plain: LikelihoodResults = self.update(
             f". ~ {' + '.join(location) or '1'}", **changes
@@ -450,7 +456,14 @@ class PathResults(LikelihoodResults):
     def _effects(self, labels: Mapping[str, str]) -> list[Table]:
         tables = []
         values = self.fit.coefficients
-        for kind, title in _TITLES.items():
+        family = self.family
+        titles = {
+            "location": _LOCATION_TITLE,
+            "nominal": (
+                f"{family.nominal_title}, where not 0 ({family.nominal_words})"
+            ),
+        }
+        for kind, title in titles.items():
             rows = [row for row in self.parameters.of(kind) if values[row]]
             records = [self.parameters.records[row] for row in rows]
             index = [record.shown(labels) for record in records]
@@ -483,4 +496,38 @@ class PathResults(LikelihoodResults):
                 f" {TOLERANCE:.0e}): see kkt of fit.path."
             )
             issued.append((ConvergenceWarning, text))
+        if self._net.l1_ratio == 1.0:
+            issued += [(DataWarning, text) for text in self._equal_columns()]
         return issued
+
+    def _equal_columns(self) -> list[str]:
+        """A text for each set of columns with an effect that the lasso cannot tell
+        apart.
+        """
+        design = self.design
+        used = design.sample.case_weights > 0.0
+        rows = design.sample.rows
+        chosen = [*self.selected, *self.selected_nominal]
+        texts = []
+        for X, names, terms in (
+            (rows.nominal, design.nominal_names, design.nominal_terms),
+            (rows.X, design.names, design.terms),
+        ):
+            if X is None:
+                continue
+            term_of = {
+                name: term
+                for term, columns in terms.items()
+                for name in np.array(names, dtype=object)[columns]
+            }
+            for places in equal_columns(X[used]):
+                equal = [names[place] for place in places]
+                if not any(term_of.get(name) in chosen for name in equal):
+                    continue
+                texts.append(
+                    f"{first_few(equal, _LISTED)} are the same column up to shift and"
+                    " scale, and the lasso does not determine how they divide the"
+                    " effect: their coefficients, and predictions of rows in which"
+                    f" they differ, are arbitrary. {_DIVIDED}"
+                )
+        return texts

@@ -32,6 +32,9 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.descent import descend
 from ..newton import Blocks
 
+#: Curvature below this share of the largest is a rounding error: equal columns have
+#: none along their difference.
+_FLAT = 1e-10
 #: Sweeps of coordinate descent between two exact solves.
 _SWEEPS = 4
 #: Most rounds of sweeps and solves for one step.
@@ -369,7 +372,8 @@ class PathPoint:
             return float("nan")
         inside = np.isin(fresh.active, used)
         Q = fresh.Q[np.ix_(inside, inside)]
-        return float(np.trace(np.linalg.solve(Q + bend, Q)))
+        inverse = np.linalg.pinv(Q + bend, _FLAT, hermitian=True)
+        return float(np.trace(inverse @ Q))
 
 
 def solve(

@@ -79,7 +79,7 @@ class RowLimits:
         cls, fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows
     ) -> RowLimits | None:
         """The limits of rows; None if every estimate is finite."""
-        if fit.determined is None:
+        if not fit.without_maximum:
             return None
         count = rule.alpha.shape[0]
         eta = np.zeros((rows.n, count))
@@ -95,7 +95,7 @@ class RowLimits:
             _, slopes = QuantityOfRows(predictors, rule, part).rows()
             functions = np.nan_to_num(slopes[..., : len(to_rule)]) @ to_rule
             eta[some] = _limits(fit, functions)
-            if fit.determined.divergence.size:
+            if fit.determined is not None and fit.determined.divergence.size:
                 diverging = _DivergingSpreads.of(fit, rule, part, functions)
                 eta[some], zero[some] = diverging.limits(eta[some])
                 if rule.family.local:
@@ -403,7 +403,7 @@ def gap_limits(
     """(n, K-1) what the distances of the scores to the thresholds tend to: 0 if they
     are finite, infinite, or NaN; None if every estimate is finite.
     """
-    if fit.determined is None:
+    if not fit.without_maximum:
         return None
     to_rule = rule_by_estimates(fit, rule)
     predictors = QUANTITIES["linear_predictor"]
@@ -424,7 +424,7 @@ def spread_limits(
     """(n,) what the log ratios of the spreads of rows to those of other rows tend to: 0
     if they are finite, infinite, or NaN; None if every estimate is finite.
     """
-    if fit.determined is None or rows.scale is None or other.scale is None:
+    if not fit.without_maximum or rows.scale is None or other.scale is None:
         return None
     apart = rows.scale - other.scale
     largest = np.abs(rows.scale).max(axis=0, initial=0.0)
@@ -443,10 +443,11 @@ def _unless_moving(limits: FloatArray, further: FloatArray) -> FloatArray:
 
 def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
     """(...) limits of functions (..., P'); NaN for those that move with a spread
-    without an estimate.
+    without an estimate, or with any estimate of a search that found no maximum.
     """
+    if fit.determined is None:
+        return np.where(functions.any(axis=-1), np.nan, 0.0)
     flat = functions.reshape(-1, functions.shape[-1])
-    assert fit.determined is not None
     limits = np.where(fit.determined.diverge(flat), np.nan, fit.determined.limits(flat))
     return np.asarray(limits.reshape(functions.shape[:-1]))
 

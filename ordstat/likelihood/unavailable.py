@@ -280,7 +280,7 @@ MODIFIERS = {
     ),
     "infinite estimates": Modifier(
         "infinite estimates, as distances to the thresholds are infinite too",
-        lambda r: r.fit.determined is not None,
+        lambda r: r.fit.without_maximum,
         {
             "margins()": "update(penalty=1.0), and ask that fit",
         },

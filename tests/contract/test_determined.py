@@ -22,7 +22,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from ordstat import OrdinalClassifier, SurveyDesign, ordfit, pool
+from ordstat import ElasticNet, OrdinalClassifier, SurveyDesign, ordfit, pool
 from ordstat.exceptions import OrdstatError, UnavailableError
 
 #: What a reason for a missing number may say.
@@ -599,6 +599,74 @@ def partial_case() -> Case:
     )
 
 
+def without_maximum(case: Case) -> Case:
+    """A stereotype model of separated data: every row is left without a value, as
+    scores of the levels that the separation does not bound move with the estimates.
+    """
+    names = case.fit().params.index
+    return replace(
+        case,
+        part=(),
+        known={},
+        own=(),
+        stopped=list(names),
+        # Figures of the fit are those where the search stopped, as its warning says.
+        skip=frozenset(
+            [
+                *("glance", "loglik", "discrimination", "errors", "errors new"),
+                *("residuals", "deviance residuals", "reliability"),
+            ]
+        ),
+    )
+
+
+def smooth_flag_case() -> Case:
+    """A column that is 0 in every row, beside a smooth term."""
+    case = flag_case()
+    data = frame(4).assign(flag=0)
+
+    def part() -> Any:
+        return quiet("y ~ s(x) + g + h", data)
+
+    return replace(
+        case,
+        fit=lambda: quiet("y ~ s(x) + flag + g + h", data),
+        same=[lambda: quiet("y ~ s(x) + g + h + flag", data)],
+        part=[part],
+        own=list(part().params.index),
+    )
+
+
+def elastic_net_case(method: str = "logit") -> Case:
+    """A column that is constant, and two that are equal but for their unit: the ridge
+    part of the penalty divides the effect.
+    """
+    case = aliased_case()
+    data = frame(1).assign(flag=3.0)
+    data["years"] = np.random.default_rng(1).uniform(18, 80, len(data))
+    data["months"] = 12.0 * data["years"]
+    new = rows_to_predict(data)
+    options = {"method": method, "penalty": ElasticNet(l1_ratio=0.5, lambdas=[0.02])}
+
+    def part() -> Any:
+        return quiet("y ~ years + months + g + x", data, **options)
+
+    return replace(
+        case,
+        fit=lambda: quiet("y ~ flag + years + months + g + x", data, **options),
+        same=[
+            lambda: quiet("y ~ x + g + months + years + flag", data, **options),
+            lambda: quiet("y ~ months + flag + years + g + x", data, **options),
+        ],
+        part=[part],
+        new=pd.concat([new, new.assign(flag=4.0)], ignore_index=True),
+        new_part=new,
+        own=list(part().params.index),
+        at={**case.at, "flag": 3.0},
+        coding=False,
+    )
+
+
 CASES: dict[str, Callable[[], Case]] = {
     "reference level at the top": lambda: level_case("a", 3),
     "reference level at the bottom": lambda: level_case("a", 0),
@@ -642,6 +710,27 @@ CASES: dict[str, Callable[[], Case]] = {
     ),
     "level without rows": unused_level_case,
     "answers known in part": partial_case,
+    "another level at the top, sratio forward": lambda: level_case(
+        "c", 3, options={"method": "sratio"}
+    ),
+    "reference level at the top, sratio forward": lambda: level_case(
+        "a", 3, options={"method": "sratio"}
+    ),
+    "last level at the bottom, sratio forward": lambda: level_case(
+        "d", 0, options={"method": "sratio"}
+    ),
+    "complete, sratio forward": lambda: complete_case(0, "sratio"),
+    "another level at the top, stereotype": lambda: without_maximum(
+        level_case("c", 3, options={"method": "stereotype"})
+    ),
+    "reference level at the bottom, stereotype": lambda: without_maximum(
+        level_case("a", 0, options={"method": "stereotype"})
+    ),
+    "complete, stereotype": lambda: without_maximum(complete_case(0, "stereotype")),
+    "smooth term and flag": smooth_flag_case,
+    "elastic net": elastic_net_case,
+    "elastic net, acat": lambda: elastic_net_case("acat"),
+    "elastic net, multinomial": lambda: elastic_net_case("multinomial"),
 }
 
 # Questions
@@ -820,7 +909,7 @@ _COLUMNS = {
 #: Figures that are missing as their documentation says, such as AIC beside robust
 #: errors.
 DOCUMENTED = {
-    "glance": ("aic", "bic"),
+    "glance": ("aic", "bic", "lr_"),
     "reliability": ("lower", "upper"),
     "discrimination": ("lr_",),
     "errors new": ("new data",),
@@ -977,6 +1066,7 @@ def wrong(
     shown = bool(set(case.stopped).intersection(key)) and name in (
         "params",
         "coef",
+        "thresholds",
         "tidy",
         "tidy ratios",
     )
@@ -993,6 +1083,9 @@ SHORT = (
     "aliased",
     "complete",
     "spread",
+    "reference level at the bottom, stereotype",
+    "smooth term and flag",
+    "elastic net",
 )
 FEW = (
     "predict prob",
@@ -1023,6 +1116,49 @@ def test_every_question(name: str) -> None:
 
 
 # Other entries
+
+
+def test_smooth_terms_beside_a_separated_level_are_refused() -> None:
+    with pytest.raises(OrdstatError, match=r"finite estimates.*leave out"):
+        ordfit("y ~ g + h + s(x)", separated("c", 3))
+
+
+def test_draws_are_those_of_what_the_data_determine() -> None:
+    """Without columns that others determine, rows of weight 0 and levels without rows:
+    the same seed draws the same.
+    """
+    pytest.importorskip("arviz_stats")
+    data = frame(4).assign(flag=0)
+    data["twice"] = 2.0 * data["x"]
+    extra = data.iloc[:9].assign(y=0, w=0.0)
+    both = pd.concat([data, extra], ignore_index=True)
+    few = data[data["y"] != 3]
+    pairs = [
+        (
+            quiet("y ~ x + g", data),
+            quiet("y ~ x + twice + flag + g", data),
+        ),
+        (
+            quiet("y ~ x + g", data, weights="w"),
+            quiet("y ~ x + g", both, weights="w"),
+        ),
+        (quiet("y ~ x + g", few), quiet("y ~ x + g", few, levels=range(4))),
+        (quiet("y ~ s(x) + g", data), quiet("y ~ s(x) + flag + g", data)),
+    ]
+    for plain, awkward in pairs:
+        expected = plain.draws(200, seed=1).frame
+        found = awkward.draws(200, seed=1).frame
+        assert list(found) == list(expected)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["logit", "sratio", "stereotype", "multinomial"])
+def test_separated_fits_are_not_drawn_from_and_not_pooled(method: str) -> None:
+    data = separated("c", 3)
+    fit = quiet("y ~ g + h + x", data, method)
+    for question in (lambda: fit.draws(200).frame, lambda: pool([fit, fit]).tidy()):
+        said = ask(question)
+        assert said.refused and "finite estimates" in said.said
 
 
 def test_pooled_fits_are_refused_or_those_of_the_rows_that_are_left() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -169,3 +171,63 @@ def test_a_summary_refuses_what_it_cannot_show(option):
     (name,) = option
     with pytest.raises(OptionError, match=f"{name}= must be left out"):
         FIT.summary(**option)
+
+
+def test_equal_columns_of_a_lasso_are_named() -> None:
+    """Columns that are equal up to shift, scale and sign: the order decides which has
+    the effect, and the ridge part of a penalty divides it.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    data = pd.DataFrame(
+        {
+            "y": np.digitize(x + rng.logistic(size=120), [-1.0, 1.0]),
+            "x": x,
+            "turned": 5.0 - 2.0 * x,
+            "z": rng.normal(size=120),
+            "one": 1.0,
+        }
+    )
+    lasso = ElasticNet(lambdas=[0.02])
+    with pytest.warns(DataWarning, match="^x, turned are the same column"):
+        first = ordfit("y ~ x + turned + z", data, penalty=lasso)
+    with pytest.warns(DataWarning, match="^turned, x are the same column"):
+        second = ordfit("y ~ turned + x + z", data, penalty=lasso)
+    assert abs(first.coef["x"] - second.coef["x"]) > 0.1
+    plain = ordfit("y ~ x + z", data, penalty=lasso)
+    for fit in (first, second):
+        np.testing.assert_allclose(
+            fit.predict(type="prob"), plain.predict(type="prob"), atol=1e-6
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = ElasticNet(l1_ratio=0.5, lambdas=[0.02])
+        divided = ordfit("y ~ x + turned + z", data, penalty=both).coef
+    assert divided["x"] == pytest.approx(-2.0 * divided["turned"], rel=1e-5)
+    with pytest.warns(DataWarning) as caught:
+        ordfit("y ~ x + one + z", data, penalty=lasso)
+    assert not any("same column" in str(one.message) for one in caught)
+
+
+def test_the_multinomial_logit_selects_and_refits() -> None:
+    """Equal columns share the degrees of freedom of one; effects are on the log odds
+    against the lowest level.
+    """
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(2, 150))
+    data = pd.DataFrame(
+        {"y": np.digitize(x + rng.logistic(size=150), [-1.0, 1.0]), "x": x, "z": z}
+    )
+    data["twice"] = 2.0 * x
+    lasso = ElasticNet(lambdas=[0.1, 0.05, 0.02])
+    one = ordfit("y ~ x + z", data, "multinomial", penalty=lasso)
+    with pytest.warns(DataWarning, match="x, twice are the same column"):
+        two = ordfit("y ~ x + twice + z", data, "multinomial", penalty=lasso)
+    np.testing.assert_allclose(two.path["df"], one.path["df"], rtol=1e-4)
+    assert one.coef["2/0.x"] > 0.0
+    title = r"log odds against the lowest level, where not 0 \(positive = more\s+likely"
+    assert re.search(title, str(one.summary()))
+    with pytest.warns(DataWarning, match="selected by an elastic net"):
+        plain = one.refit()
+    expected = ordfit(f"y ~ {' + '.join(one.selected_nominal)}", data, "multinomial")
+    pd.testing.assert_series_equal(plain.params, expected.params)

@@ -11,7 +11,7 @@ from scipy.optimize import approx_fprime, minimize
 
 from ordstat import OptionError, choose_family, load, ordfit
 from ordstat.datasets import load as dataset
-from ordstat.exceptions import ConvergenceWarning, UnavailableError
+from ordstat.exceptions import ConvergenceWarning, DataWarning, UnavailableError
 from ordstat.likelihood.clm import StereotypeLogit
 
 RNG = np.random.default_rng(7)
@@ -300,6 +300,15 @@ def test_a_column_that_determines_the_highest_level_has_no_estimate() -> None:
     with pytest.warns(ConvergenceWarning, match="no maximum.*multinomial"):
         fit = ordfit("y ~ a + z", data, "stereotype")
     assert fit.se.isna().all()
+    for type in ("prob", "class", "linear_predictor"):
+        with pytest.warns(DataWarning, match="no maximum.*method='multinomial'"):
+            assert fit.predict(data.head(3), type=type).isna().all(axis=None)
+    with pytest.warns(DataWarning, match="infinite estimate"):
+        effects = fit.marginal_effects("a").frame
+    assert effects["estimate"].isna().all()
+    dropped = fit.drop1()
+    assert dropped[["lrt", "p_value"]].isna().all(axis=None)
+    assert "no maximum" in str(dropped.attrs)
 
 
 def test_latent_means_are_log_odds_against_the_lowest_level() -> None:
