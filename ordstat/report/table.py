@@ -222,7 +222,7 @@ def _chosen_figures(
             one_of("each gof", name, available)
         return names
     usual = _CLINICAL if columns[0].options.clinical else _USUAL
-    return [name for name in usual if name in available]
+    return [name for name in usual if any(column.has(name) for column in columns)]
 
 
 def _laid_out(columns: Sequence[FitColumn], figures: Sequence[str]) -> pd.DataFrame:
@@ -267,6 +267,12 @@ def _remarks(columns: Sequence[FitColumn], options: TableOptions) -> Iterator[st
     models = {column.name: f"{column.model}." for column in columns}
     if len(set(models.values())) > 1:
         yield from _of_each(models, columns)
+    penalties = {
+        column.name: f"Penalty: {column.penalty}."
+        for column in columns
+        if column.penalty
+    }
+    yield from _of_each(penalties, columns)
     directions = {column.name: _direction(column) for column in columns}
     yield from _of_each(directions, columns)
     inferential = [column for column in columns if column.inferential]

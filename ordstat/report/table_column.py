@@ -143,6 +143,13 @@ class FitColumn:
             return kind
         return f"{kind}, link {self.fitted.method.link_text}"
 
+    @property
+    def penalty(self) -> str:
+        """The penalty of the estimates; empty without one."""
+        if not self.inferential:
+            return ""
+        return str(dict(self.fitted.fit.facts).get("penalty", ""))
+
     @cached_property
     def ratio(self) -> Ratio | None:
         """The ratio shown for effects; None if coefficients are shown."""
@@ -481,6 +488,10 @@ class FitColumn:
             else:
                 texts.append(f"{value:z.{digits}f}")
         return texts
+
+    def has(self, name: str) -> bool:
+        """Whether the fit has a value of a figure."""
+        return not np.isnan(float(self.known_figures.get(name, np.nan)))
 
     @cached_property
     def known_figures(self) -> Mapping[str, Any]:

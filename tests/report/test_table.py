@@ -11,7 +11,7 @@ import pytest
 from expected import aliased
 from scipy import stats
 
-from ordstat import SurveyDesign, datasets, ordfit, pool, table
+from ordstat import ElasticNet, SurveyDesign, datasets, ordfit, pool, table
 from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
 from ordstat.report.cells import in_tex, short_p_value
 from ordstat.report.frames import NotedFrame
@@ -560,3 +560,35 @@ def test_a_standard_deviation_of_zero_says_why_it_has_no_error(answered, exponen
     assert note in shown.notes
     wine = table(ordfit("rating ~ temp + (1 | judge)", WINE))
     assert "At 0" not in wine.notes
+
+
+@pytest.mark.parametrize(
+    ("method", "penalty", "words"),
+    [
+        ("logit", 1.0, "ridge, 1"),
+        ("probit", 0.5, "ridge, 0.5"),
+        ("acat", 2.0, "ridge, 2"),
+        ("cloglog", "jeffreys", "jeffreys"),
+        ("logit", ElasticNet(), "lasso"),
+    ],
+)
+def test_penalised_estimates_are_named(answers, method, penalty, words):
+    plain = ordfit("y ~ x", answers, method)
+    penalised = ordfit("y ~ x", answers, method, penalty=penalty)
+    assert f"Penalty: {words}." in table(penalised).notes
+    both = table([plain, penalised])
+    assert f"(2): Penalty: {words}." in both.notes
+    assert rows_of(both)["AIC"][0] == f"{plain.aic:.3f}"
+    assert "Penalty" not in table(plain).notes
+
+
+@pytest.mark.parametrize("link", ["logit", "probit"])
+def test_penalties_of_random_effects_are_named(link):
+    fit = ordfit("rating ~ temp + (1 | judge)", WINE, link, random_penalty="gamma")
+    assert "Penalty: gamma(2, 0) on random effects." in table(fit).notes
+
+
+def test_usual_figures_that_no_fit_has_make_no_row(answers):
+    shrunk = ordfit("y ~ x", answers, penalty=1.0)
+    assert "AIC" not in rows_of(table(shrunk))
+    assert "AIC" in rows_of(table(shrunk, gof=["aic"]))
