@@ -217,7 +217,11 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
         each = np.tile(np.arange(some.start, some.stop), levels.size)
         y = np.repeat(levels, some.stop - some.start)
         part = rows.model_rows(each)
-        terms = row_terms(family, rows.predictor(part, full), y, False, free)
+        predictor = rows.predictor(part, full)
+        # Of a level between thresholds that nearly meet, the curvature, which is not
+        # used here, overflows.
+        with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+            terms = row_terms(family, predictor, y, False, free)
         if terms is None:
             return None
         jacobian = Jacobian(part, terms.places, layout.by_columns)

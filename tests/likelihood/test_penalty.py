@@ -350,6 +350,23 @@ def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
     )
 
 
+@pytest.mark.parametrize("seed", [103, 105])
+def test_jeffreys_with_thresholds_that_meet_says_nothing_in_numpys_words(
+    seed: int,
+) -> None:
+    """Where a level between two thresholds has a probability below 1e-154, its
+    curvature overflows; the penalty has no use for it.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=40)
+    z = rng.exponential(2.0, 40)
+    y = np.digitize(x + np.exp(z) * rng.logistic(size=40), [-1.0, 0.0, 1.0])
+    sample = Sample(rows=Rows(X=x[:, None], scale=z[:, None]), y=y, n_levels=4)
+    with np.errstate(over="raise"):
+        result = fit(sample, penalty="jeffreys", max_iter=8)
+    assert np.isfinite(result.coefficients).all()
+
+
 def gradient(sample: Sample, result: LikelihoodFit, penalty: float) -> np.ndarray:
     """Of the logit's penalised log-likelihood, by thresholds and effects, on scaled
     columns.

@@ -50,6 +50,22 @@ def test_refusals_and_notes(frame):
     assert "nearly reproduce the rows they were grown on" in summary
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_probabilities_by_default_are_better_than_the_shares(seed):
+    """With leaves of single rows a label that occurs has probability 0."""
+    rng = np.random.default_rng(seed)
+    data = ranked(rng, 550, [-1.0, 0.3, 1.0], "xz")
+    train = data[:150]
+    test = data[150:]
+    fit = ordfit("y ~ x + z", train, "rps-forest", trees=60, seed=seed)
+    probability = fit.predict(test, type="prob").to_numpy()
+    codes = np.searchsorted(fit.levels, test["y"])
+    given = probability[np.arange(400), codes]
+    shares = train["y"].value_counts(normalize=True)
+    assert given.min() > 0.0
+    assert np.log(given).mean() > np.log(shares.loc[test["y"]]).mean()
+
+
 def test_threads_change_nothing(frame):
     fits = [
         ordfit("y ~ a + b + c", frame, "rps-forest", trees=20, n_jobs=jobs, seed=1)
