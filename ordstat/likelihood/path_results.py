@@ -508,10 +508,14 @@ class PathResults(LikelihoodResults):
         used = design.sample.case_weights > 0.0
         rows = design.sample.rows
         chosen = [*self.selected, *self.selected_nominal]
+        q = len(design.nominal_names)
+        factors = np.ones(q + len(design.names))
+        if design.sample.penalised is not None:
+            factors = design.sample.penalised.factor
         texts = []
-        for X, names, terms in (
-            (rows.nominal, design.nominal_names, design.nominal_terms),
-            (rows.X, design.names, design.terms),
+        for X, names, terms, factor in (
+            (rows.nominal, design.nominal_names, design.nominal_terms, factors[:q]),
+            (rows.X, design.names, design.terms, factors[q:]),
         ):
             if X is None:
                 continue
@@ -521,8 +525,11 @@ class PathResults(LikelihoodResults):
                 for name in np.array(names, dtype=object)[columns]
             }
             for places in equal_columns(X[used]):
-                equal = [names[place] for place in places]
-                if not any(term_of.get(name) in chosen for name in equal):
+                # the column with the smallest factor alone has the effect
+                cheapest = places[factor[places] == factor[places].min()]
+                equal = [names[place] for place in cheapest]
+                used_at_all = any(term_of.get(name) in chosen for name in equal)
+                if len(equal) == 1 or not used_at_all:
                     continue
                 texts.append(
                     f"{first_few(equal, _LISTED)} are the same column up to shift and"

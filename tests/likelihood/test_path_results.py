@@ -203,6 +203,8 @@ def test_equal_columns_of_a_lasso_are_named() -> None:
         warnings.simplefilter("error")
         both = ElasticNet(l1_ratio=0.5, lambdas=[0.02])
         divided = ordfit("y ~ x + turned + z", data, penalty=both).coef
+        dearer = ElasticNet(lambdas=[0.02], factors={"x": 1.5})
+        assert ordfit("y ~ x + turned", data, penalty=dearer).coef["x"] == 0.0
     assert divided["x"] == pytest.approx(-2.0 * divided["turned"], rel=1e-5)
     with pytest.warns(DataWarning) as caught:
         ordfit("y ~ x + one + z", data, penalty=lasso)
