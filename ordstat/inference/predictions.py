@@ -37,6 +37,7 @@ from ..likelihood.standard_errors import (
     rule_covariance,
     symmetric_limits,
 )
+from ..likelihood.unavailable import check_available
 from ..likelihood.user_scale import InverseInformation
 from ..report.frames import NotedFrame
 from ..results import known_type, prediction
@@ -113,7 +114,10 @@ def _covariance(r: LikelihoodResults) -> FloatArray | InverseInformation:
 
 
 def check_has_errors(r: LikelihoodResults, type: str, se: bool) -> None:
-    """OptionError for a type without standard errors, or without limits."""
+    """OptionError for a type without standard errors, or without limits;
+    UnavailableError for a fit without them.
+    """
+    check_available(r, "predict() with errors")
     if type == "quantile" and se:
         raise OptionError(
             "se must be left out for type='quantile', which has limits alone"

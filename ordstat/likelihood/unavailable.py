@@ -124,6 +124,7 @@ MODIFIERS = {
         lambda r: r.fit.path is not None,
         {f"{name}()": _REFIT for name in _NEEDS_MAXIMUM.split()}
         | {
+            "predict() with errors": _REFIT,
             "bounds()": "errors(cv=)",
             "margins()": "errors(cv=)",
             "plot.parallel()": "nominal= with the penalty",

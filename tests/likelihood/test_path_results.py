@@ -55,13 +55,6 @@ def test_no_number_of_it_is_an_error_or_a_p_value():
     assert "P>" not in text and "2.5%" not in text and "LR test" not in text
 
 
-@pytest.mark.parametrize("options", [{"se": True}, {"interval": "confidence"}])
-def test_predictions_have_no_limits(options):
-    out = FIT.predict(type="score", **options)
-    assert out.drop(columns="estimate").isna().all(axis=None)
-    np.testing.assert_allclose(out["estimate"], FIT.predict(type="score"))
-
-
 def test_pictures_with_limits_are_not_offered():
     offered = set(FIT.plot.names)
     assert "path" in offered and "cv" not in offered
@@ -233,3 +226,10 @@ def test_the_multinomial_logit_selects_and_refits() -> None:
         plain = one.refit()
     expected = ordfit(f"y ~ {' + '.join(one.selected_nominal)}", data, "multinomial")
     pd.testing.assert_series_equal(plain.params, expected.params)
+
+
+@pytest.mark.parametrize("errors", [{"se": True}, {"interval": "confidence"}])
+@pytest.mark.parametrize("type", ["prob", "mean", "cum_prob"])
+def test_predictions_have_no_errors(type, errors):
+    with pytest.raises(UnavailableError):
+        FIT.predict(FRAME.head(2), type=type, **errors)
