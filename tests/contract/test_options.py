@@ -284,7 +284,7 @@ def test_string_and_value_are_the_same_call(name, option):
 
 def test_an_unknown_method_is_named_with_the_known_ones():
     with pytest.raises(
-        OptionError, match=r"clm.*logit.*redsvm.*got 'redsmv'\. Did you mean 'redsvm'\?"
+        OptionError, match=r"clm.*logit.*got 'redsmv'\. Did you mean 'redsvm'\?"
     ):
         ordfit(FORMULA, pd.DataFrame(), "redsmv")
     with refused("method", "3"):
