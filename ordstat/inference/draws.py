@@ -191,8 +191,8 @@ def posterior_draws(
     if r.fit.determined is not None or not r.fit.certificate.reached:
         raise UnavailableError(
             "draws() needs finite estimates at a maximum of the likelihood, which this"
-            " fit does not have. Use update(penalty=1.0), a normal prior that makes them"
-            " finite, and ask that fit."
+            " fit does not have. Use update(penalty=1.0), a normal prior that makes"
+            " them finite, and ask that fit."
         )
     estimated = ~r.fit.aliased
     names = np.array(r.parameters.names)[estimated].tolist()
