@@ -239,7 +239,10 @@ class RowLimits:
             exact = stages_of(self.family).hazards(self._at_limits(eta, moved))
         else:
             exact = self._probabilities(eta, moved)
-            if type != "prob":
+            if type == "quantile":
+                assert asked is not None
+                (exact,) = asked.quantiles(np.cumsum(exact, axis=1)[:, :-1])
+            elif type != "prob":
                 exact = _of_probabilities(quantity_of(type, asked), exact)
         out = values.copy()
         known = fixed[moved] & np.isfinite(exact)

@@ -4,6 +4,7 @@ rows, limits that stay in range.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -246,3 +247,18 @@ def test_limits_of_probabilities_cover(method: str, n: int) -> None:
     # and the error of the normal approximation
     allowed = 4 * np.sqrt(0.95 * 0.05 / samples) + 1.5 / n
     assert np.abs(hits / samples - 0.95).max() < allowed
+
+
+@pytest.mark.parametrize("labels", [[1, 2, 4, 8], ["a", "b", "c", "d"]])
+@pytest.mark.parametrize("options", [{}, {"method": "acat"}, {"link": "cauchit"}])
+def test_quantiles_of_rows_that_are_certain_are_their_level(labels, options):
+    """Complete separation: each row has one level with probability 1."""
+    codes = np.repeat([0, 1, 2, 3], 5)
+    data = pd.DataFrame({"y": np.array(labels)[codes], "x": np.arange(20.0)})
+    levels = None if labels[0] == 1 else labels
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = ordfit("y ~ x", data, levels=levels, **options)
+        for share in (0.1, 0.5, 0.9):
+            quantile = fit.predict(data, type="quantile", at=share)
+            assert quantile.tolist() == data["y"].tolist()
