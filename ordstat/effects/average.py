@@ -346,11 +346,13 @@ class Averager:
         # infinite log odds that are not linear have no difference
         if self.scale in _UNBOUNDED:
             return np.asarray(unknown | along.infinite_log_odds()), certain, exact
-        places = None if self.asked is None else self.asked.places
+        # quantiles are those of averaged probabilities
+        asked = None if self.scale == "quantile" else self.asked
+        places = None if asked is None else asked.places
         unknown = unknown | along.unknown(type, places)
         if tangent is None:
             given = self.predicted.values(self.quantity, rows)
-            settled = limits.settled(type, given, rule, rows, self.asked)
+            settled = limits.settled(type, given, rule, rows, asked)
             exact = np.where(limits.fixed(type, places), settled, np.nan)
         return np.asarray(unknown), limits.certain(type, places), exact
 

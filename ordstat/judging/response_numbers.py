@@ -245,6 +245,8 @@ class Asked:
         with np.errstate(invalid="ignore"):
             share = (below - first) / (below[:, -1:] - first)
         share = np.nan_to_num(share)
+        # also where all P(y <= k) are the same, of a row that is certain
+        share[:, -1] = 1.0
         return self.numbers[:-1] + share * np.diff(self.numbers)
 
     def answer(self, index: pd.Index, below: FloatArray) -> pd.Series | pd.DataFrame:

@@ -262,3 +262,25 @@ def test_quantiles_of_rows_that_are_certain_are_their_level(labels, options):
         for share in (0.1, 0.5, 0.9):
             quantile = fit.predict(data, type="quantile", at=share)
             assert quantile.tolist() == data["y"].tolist()
+
+
+@pytest.mark.parametrize("method", ["clm", "acat"])
+def test_medians_between_labels_of_rows_that_are_certain(method):
+    """Of P(y <= k) that are 0 up to a level and 1 from it on, the median lies between
+    the knots [R: rms, Quantile.orm], and is an end of the scale at its ends.
+    """
+    codes = np.repeat([0, 1, 2, 3], 5)
+    data = pd.DataFrame(
+        {
+            "y": np.array([1, 2, 4, 8])[codes],
+            "g": np.array(["a", "b", "c", "d"])[codes],
+        }
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = ordfit("y ~ g", data, method)
+        rows = data.iloc[[0, 5, 10, 15]]
+        medians = fit.predict(rows, type="quantile", interpolate=True, at=0.5)
+        means = fit.emmeans("g", scale={"quantile": 0.5}).frame
+    np.testing.assert_allclose(medians, [1.0, 2.5, 5.0, 8.0])
+    np.testing.assert_allclose(means["estimate"], [1.0, 2.5, 5.0, 8.0])
