@@ -57,7 +57,7 @@ def judged(name: str, method: Any, split: int) -> list[dict[str, object]]:
     sizes: dict[str, list[np.ndarray]] = {"probability": [], "score": []}
     for part in (calibrated, counted):
         rows = Rows(X=X[part])
-        P = np.nan_to_num(rule.probabilities(rows))  # type: ignore[attr-defined]
+        P = np.nan_to_num(rule.probabilities(rows))
         sizes["probability"].append(grown_by_probability(P, rule.codes(rows)))
         sizes["score"].append(grown_by_score(P))
     found: list[dict[str, object]] = []
