@@ -304,9 +304,9 @@ by 5-fold cross-validation, HistGradientBoosting by a fifth held out. "Best of e
 is the best of the eight published methods after the fact, which none of them reaches.
 
 Published means come from another protocol: XGBoost errs clearly more there than here,
-and plain logit is ahead of the best published method on about half of these sets. So compare
-methods with the contestants that were run here; against the published ones a lead in
-absolute error is partly one of decision and class weights.
+and plain logit is ahead of the best published method on about half of these sets. So
+compare methods with the contestants that were run here; against the published ones a
+lead in absolute error is partly one of decision and class weights.
 
 Nothing is chosen on test rows, but for one number: that `blend` uses one member alone
 if it leads by 2.5 standard errors on held-out training rows was among the numbers tried
