@@ -4,6 +4,8 @@ arithmetic limit.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from benchmarks.contestants import python_clm as py
 from benchmarks.contestants import r_clm
 from benchmarks.data import cumulative_logit
@@ -33,6 +35,8 @@ def run(quick: bool = False) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     if not r_clm.has("ordinal"):
         print("Rscript with the package ordinal is not here: R's rows are left out.")
+    if not find_spec("skordinal"):
+        print("skordinal is not installed: its rows are left out.")
     for n, p, K, n_rounds in QUICK if quick else SIZES:
         rows += _size(n, p, K, n_rounds)
     return rows
@@ -46,8 +50,9 @@ def _size(n: int, p: int, K: int, n_rounds: int) -> list[dict[str, object]]:
         py.limit(frame),
         py.ordstat_call(frame),
         py.ordstat_fit(frame),
-        py.skordinal_pom(frame),
     ]
+    if find_spec("skordinal"):
+        field.append(py.skordinal_pom(frame))
     if n * p <= STATSMODELS_UP_TO:
         field.append(py.statsmodels_bfgs(frame))
     taken = rounds([*field, *clm], n_rounds, tries=2)

@@ -241,6 +241,8 @@ def _check_place(role: str, factor: Expression) -> None:
     """FormulaError for s() inside another expression, or outside the location
     effects.
     """
+    if isinstance(factor.tree, ast.Name):  # a plain column, as most factors are
+        return
     inside = [node for node in ast.walk(factor.tree) if is_smooth(cast(Any, node))]
     if not inside:
         return

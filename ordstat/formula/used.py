@@ -75,8 +75,10 @@ def used_rows(
         present = inputs.used_levels(codes, declared, response.name)
     used = every if keep_levels else present
     levels = tuple([declared[code] for code in used])
-    unused = tuple([declared[code] for code in np.setdiff1d(every, used)])
-    absent = [declared[code] for code in np.setdiff1d(used, present)]
+    with_rows = frozenset(present.tolist())
+    without_rows = [code for code in range(len(declared)) if code not in with_rows]
+    unused = () if keep_levels else tuple([declared[code] for code in without_rows])
+    absent = [declared[code] for code in without_rows] if keep_levels else []
     notes += response.notes
     notes += unused_note(unused, "the response")
     if absent:

@@ -64,7 +64,9 @@ class Parameters:
 
     def of(self, *kinds: str) -> IntArray:
         """Indices of the parameters of some kinds."""
-        return np.flatnonzero(np.isin(self.kinds, kinds))
+        return np.array(
+            [i for i, kind in enumerate(self.kinds) if kind in kinds], dtype=np.intp
+        )
 
 
 def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:

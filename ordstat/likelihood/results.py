@@ -236,9 +236,11 @@ class LikelihoodResults(OrdinalResults):
         """P-values, NaN for the only effect of a model whose scores of levels have no
         value without it.
         """
+        if not self.parameters.of("phi").size:
+            return p_values
         effects = self.parameters.of("location")
         estimated = effects[~self.fit.aliased[effects]]
-        if self.parameters.of("phi").size and estimated.size == 1:
+        if estimated.size == 1:
             p_values = p_values.copy()
             p_values[estimated] = np.nan
         return p_values
