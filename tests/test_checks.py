@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ordstat import OrdinalClassifier, checks, datasets, ordfit
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataError, FormulaError, OptionError
 
 
 @pytest.mark.parametrize(
@@ -133,6 +133,31 @@ Y = [1, 2, 3, 1, 2, 3]
 def test_the_name_that_was_meant(ask, meant):
     with pytest.raises(OptionError, match=f"Did you mean '{meant}'"):
         ask()
+
+
+FIT = ordfit("rating ~ temp + contact", WINE)
+AGED = WINE.assign(n=np.arange(72) % 7)
+
+
+@pytest.mark.parametrize(
+    ("ask", "refused_name"),
+    [
+        (lambda: ordfit("rating ~ C(n)", AGED, contrasts={"n": "sum"}), "n"),
+        (lambda: ordfit("rating ~ n", AGED, contrasts={"n": "sum"}), "n"),
+        (lambda: ordfit("rating ~ ns(n, df=3)", AGED).test("R_n"), "R_n"),
+        (lambda: ordfit("rating ~ ns(n, df=3)", AGED).test("n = 0"), "n"),
+        (lambda: ordfit("rating ~ temp + n", AGED).emtrends("~ n", "temp"), "temp"),
+        (lambda: FIT.subgroups("temp", "temp"), "temp"),
+        (lambda: FIT.nominal_test("judge"), "judge"),
+        (lambda: FIT.emmeans("~ judge"), "judge"),
+    ],
+)
+def test_messages_do_not_suggest_what_they_refuse(ask, refused_name):
+    with pytest.raises((DataError, FormulaError, OptionError)) as error:
+        ask()
+    message = str(error.value)
+    assert f"'{refused_name}'" in message
+    assert f"id you mean '{refused_name}'" not in message
 
 
 @pytest.mark.parametrize(

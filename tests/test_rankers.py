@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from expected import refused
 
@@ -117,3 +118,87 @@ def test_methods_without_an_optimum_do_not_say_that_they_reached_it(
     text = " ".join(str(fit.summary()).split())
     assert "onverged" not in text
     assert done in text
+
+
+def _rows_in_order(rng):
+    """Levels that x separates, so that the last passes make no mistake."""
+    x = np.r_[np.arange(10.0), np.arange(12.0, 22.0), np.arange(25.0, 35.0)]
+    return pd.DataFrame(
+        {"x": x, "z": rng.normal(size=30), "y": np.repeat([1, 2, 3], 10)}
+    )
+
+
+def _rows_of_chance(rng):
+    """A response that depends on nothing, so that no pass is without mistakes."""
+    return pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"]).assign(
+        y=rng.integers(0, 4, 60)
+    )
+
+
+def _mean_distance(fit, y):
+    return np.abs(fit.predict(type="class").astype(int) - y).mean()
+
+
+def _share_of_errors(fit, y):
+    return (fit.predict(type="class").astype(int) != y).mean()
+
+
+def _ranked_probability_score(fit, y):
+    below = fit.predict(type="cum_prob").to_numpy()[:, : len(fit.levels) - 1]
+    return (
+        ((below - (y.to_numpy()[:, None] <= fit.levels[:-1])) ** 2).sum(axis=1).mean()
+    )
+
+
+@pytest.mark.parametrize("data", [_rows_in_order, _rows_of_chance])
+@pytest.mark.parametrize(
+    ("method", "options", "done", "figure", "from_predictions"),
+    [
+        ("prank", {}, "Passes 20 (mistakes", "mean cost of the last pass", None),
+        ("cusum", {}, "Passes 20 (mistakes", "mean cost of the last pass", None),
+        (
+            "orboost-all",
+            {"rounds": 5},
+            "Rounds 5",
+            "cost above the least possible",
+            _mean_distance,
+        ),
+        (
+            "orboost-lr",
+            {"rounds": 5},
+            "Rounds 5",
+            "cost above the least possible",
+            _share_of_errors,
+        ),
+        (
+            "adaboost-or",
+            {"rounds": 5},
+            "Rounds 5",
+            "cost above the least possible",
+            _mean_distance,
+        ),
+        (
+            "rps-forest",
+            {"trees": 5},
+            "Trees grown 5",
+            "training ranked probability score",
+            _ranked_probability_score,
+        ),
+    ],
+)
+def test_figures_beside_rounds_are_those_of_the_predictions(
+    data, method, options, done, figure, from_predictions
+):
+    rows = data(np.random.default_rng(1))
+    fit = ordfit("y ~ x + z", rows, method, **options)
+    text = " ".join(str(fit.summary()).split())
+    assert done in text and "onverged" not in text
+    value = dict(fit.certificate.details)[figure]
+    assert f"{figure} {value:.4g}" in text
+    if from_predictions is None:
+        assert (value == 0.0) == (data is _rows_in_order)
+        assert dict(fit.certificate.details)["mistakes"] > 0
+    else:
+        assert value == pytest.approx(
+            from_predictions(fit, rows["y"]), rel=1e-9, abs=1e-12
+        )

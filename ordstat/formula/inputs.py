@@ -122,7 +122,9 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
         do = "make it an ordered pd.Categorical"
     order = f"levels=[{shown_labels(scale or labels)}], lowest first"
     if not scale:
-        order += " (here by the alphabet)"
+        texts = list(map(str, labels))
+        found = "by the alphabet" if texts == sorted(texts) else "as the data list them"
+        order += f" (here {found})"
     message = f"The response {name!r} {what}. Give {order}, or {do}."
     if silent:
         shown = shown_labels(silent)

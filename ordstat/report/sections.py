@@ -22,7 +22,7 @@ from ..judging.decisions import Decision
 from ..judging.errors import confusion, level_costs, measured
 from ..judging.margins import sorted_mass
 from .cells import column_cells, count, header_text
-from .frames import NotedFrame
+from .frames import NotedFrame, one_line
 from .render import DeferredTables, Line, Report, Summary, Table, lines_of, unbroken
 
 if TYPE_CHECKING:
@@ -127,7 +127,9 @@ def levels_text(r: OrdinalResults, numbered: bool = False) -> str:
     percent = fractional(r)
     shown = []
     for k, (level, n) in enumerate(zip(r.levels, counts, strict=True), start=1):
-        name = unbroken(f"{k} = {level}") if numbered else level
+        name = one_line(level)
+        if numbered:
+            name = unbroken(f"{k} = {name}")
         size = f"{100.0 * n / counts.sum():.1f}%" if percent else count(n)
         shown.append(f"{name} ({size})")
     if len(shown) > _MOST_LEVELS:
@@ -344,7 +346,7 @@ def _confusion_table(r: OrdinalResults) -> Table:
             " percentages"
         )
         spec = "percent"
-    names = list(map(str, r.levels))
+    names = list(map(one_line, r.levels))
     many = len(names) > _MOST_LEVELS
     frame = pd.DataFrame(cells, index=pd.Index(names, name="observed"), columns=names)
     if many:
@@ -717,7 +719,7 @@ def in_line(table: Table) -> Line:
     """A table of thresholds as pieces of text, with standard errors in brackets."""
     frame = table.frame
     values = column_cells(frame.iloc[:, 0], "brief")
-    items = list(map("{} {}".format, frame.index, values))
+    items = list(map("{} {}".format, map(one_line, frame.index), values))
     if frame.shape[1] > 1:
         errors = column_cells(frame.iloc[:, 1], "brief")
         items = list(map("{} ({})".format, items, errors))

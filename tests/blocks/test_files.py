@@ -183,6 +183,44 @@ def test_dictionaries_that_differ_are_joined_as_in_memory(tmp_path):
     equals(tmp_path, together, "y ~ x + I(g == 'd')", subset="g != 'b'")
 
 
+@pytest.mark.parametrize(
+    ("dictionaries", "formula", "options"),
+    [
+        ((["b", "c"], ["a", "b"], ["c", "a"]), "y ~ x + g", {"method": "acat"}),
+        ((["b", "c"], ["a", "b"], ["c", "a"]), "y ~ x", {"nominal": "~ g"}),
+        ((["no"], ["yes", "no"], ["maybe", "yes"]), "y ~ x * g", {"method": "cratio"}),
+        ((["no"], ["yes", "no"], ["maybe", "yes"]), "y ~ x + g", {"scale": "~ g"}),
+        (([30, 10], [20, 10], [10, 5]), "y ~ x + C(g)", {"method": "sratio"}),
+        (([30, 10], [20, 10], [10, 5]), "y ~ x + C(g)", {"method": "multinomial"}),
+    ],
+)
+def test_dictionaries_that_differ_in_every_part(
+    dictionaries, formula, options, tmp_path
+):
+    """The levels that a later file adds, and one that only some files have."""
+    for part, categories in enumerate(dictionaries):
+        frame = rows(120, part)
+        codes = np.random.default_rng(part).integers(0, len(categories), 120)
+        frame["g"] = pd.Categorical.from_codes(codes, categories)
+        frame.to_parquet(tmp_path / f"{part}.parquet")
+    equals(tmp_path, pd.read_parquet(tmp_path), formula, **options)
+
+
+def test_a_response_of_several_dictionaries_has_the_order_that_is_given(tmp_path):
+    for part, categories in enumerate((["mid", "low"], ["top", "low"], ["top", "mid"])):
+        frame = rows(120, part)
+        frame["r"] = pd.Categorical.from_codes(frame.y % 2, categories)
+        frame.to_parquet(tmp_path / f"{part}.parquet")
+    together = pd.read_parquet(tmp_path)
+    equals(tmp_path, together, "r ~ x", levels=["low", "mid", "top"])
+    for data in (tmp_path, together):
+        with pytest.raises(
+            DataError,
+            match=r"levels=\['mid', 'low', 'top'\], lowest first \(here as the data",
+        ):
+            ordfit("r ~ x", data)
+
+
 def test_orders_that_differ_are_refused(tmp_path):
     for part, categories in enumerate((["low", "high"], ["low", "middle", "high"])):
         frame = rows(300, part)

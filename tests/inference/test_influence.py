@@ -14,7 +14,7 @@ from likelihood.samples import PARTS, make
 from seams import Rows, Sample
 
 from inference.samples import fitted, frame
-from ordstat import CumulativeLink, ordfit
+from ordstat import CumulativeLink, datasets, ordfit
 from ordstat.exceptions import OptionError, SeparationWarning
 from ordstat.inference.influence import row_influence
 from ordstat.likelihood.scores import fit_jacobian, rule_terms
@@ -136,6 +136,40 @@ def row_derivatives(fit, sample, i: int) -> tuple[np.ndarray, np.ndarray]:
         for e in unit
     ]
     return gradient, np.array(cells) / (4 * h * h)
+
+
+def _wine() -> pd.DataFrame:
+    return datasets.load("wine").rename(columns={"rating": "y"})
+
+
+def _drawn(seed: int, cuts: list[float]) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=50)
+    return pd.DataFrame({"x": x, "y": np.searchsorted(cuts, x + rng.logistic(size=50))})
+
+
+@pytest.mark.parametrize(
+    ("data", "formula", "options", "within"),
+    [
+        (_wine(), "y ~ temp + contact", {}, 0.05),
+        (_drawn(3, [-0.8, 0.8]), "y ~ x", {"method": "cratio"}, 0.1),
+        (_drawn(4, [-1.5, 0.0, 1.0]), "y ~ x", {"method": "acat"}, 0.1),
+        (_drawn(5, [-0.5, 1.0]), "y ~ x", {"link": "probit"}, 0.1),
+    ],
+)
+def test_rows_are_near_the_fit_without_them(
+    data: pd.DataFrame, formula: str, options: dict[str, str], within: float
+) -> None:
+    """What the documentation says of one step, level by level."""
+    fit = ordfit(formula, data, **options)
+    dfbetas = fit.influence().dfbeta / fit.se
+    gaps = []
+    for i in data.index[::2]:
+        without = ordfit(formula, data.drop(index=i), **options)
+        exact = (fit.params - without.params) / fit.se
+        gaps.append((dfbetas.loc[i] - exact).abs().max())
+    assert max(gaps) < within
+    assert dfbetas.abs().max().max() > 2.0 * within
 
 
 @pytest.mark.parametrize(("parts", "link"), EVERY)

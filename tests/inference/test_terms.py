@@ -67,6 +67,45 @@ def test_sequential_contrasts_by_regression(sim):
         before = np.hstack([before, own])
 
 
+CONTAINED = {
+    "y ~ x1 * f": {"x1": ["x1:f"]},
+    "y ~ x1 * x2 + f": {},
+    "y ~ x1 * f * g": {
+        "x1": ["x1:f", "x1:g", "x1:f:g"],
+        "f": ["f:g"],
+        "g": ["f:g"],
+        "x1:f": ["x1:f:g"],
+        "x1:g": ["x1:f:g"],
+    },
+}
+
+
+@pytest.mark.parametrize("formula", CONTAINED)
+@pytest.mark.parametrize("options", [{}, {"method": "acat"}, {"link": "probit"}])
+def test_type_ii_contains_as_sas_does(sim, formula, options):
+    """Each term's part outside the terms that do not contain it, by least squares:
+    x:f contains x, but not f; x:z contains neither.
+    """
+    fit = ordfit(formula, data=sim, **options)
+    X = fit.design.sample.X
+    beta = fit.coef.to_numpy()
+    V = fit.vcov().to_numpy()[-len(beta) :, -len(beta) :]
+    table = fit.anova(type="II")
+    for term, columns in fit.design.terms.items():
+        larger = CONTAINED[formula].get(term, [])
+        others = [
+            X[:, places]
+            for name, places in fit.design.terms.items()
+            if name not in (term, *larger)
+        ]
+        others = np.hstack([np.ones((500, 1)), *others])
+        own = X[:, columns]
+        residual = own - others @ np.linalg.lstsq(others, own, rcond=None)[0]
+        L = residual.T @ X
+        expected = (L @ beta) @ np.linalg.solve(L @ V @ L.T, L @ beta)
+        assert table.loc[term, "chisq"] == pytest.approx(expected, rel=1e-7)
+
+
 def test_anova_uses_the_covariance_of_the_fit(sim):
     robust = ordfit("y ~ x1 + x2", data=sim, vcov="HC1").anova(type="II")
     assert robust.loc["x1", "chisq"] == pytest.approx(

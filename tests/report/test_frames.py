@@ -194,10 +194,47 @@ def test_influence_shows_the_parameter_that_moves():
     assert " x7" in text and "The 6 of 11 parameters that these rows move most" in text
 
 
+LONG_NAME = "z" + "b" * 100_000 + "c"
+
+
+def _rows_with_names(**columns):
+    """Rows with texts of 100,002 letters where `columns` has them."""
+    rng = np.random.default_rng(4)
+    rows = pd.DataFrame({"x": rng.normal(size=90), "y": np.arange(90) % 3})
+    return rows.assign(
+        **{name: words * (90 // len(words)) for name, words in columns.items()}
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "formula", "options"),
+    [
+        (
+            {"y": ["low", LONG_NAME, "top"]},
+            "y ~ x",
+            {"levels": ["low", LONG_NAME, "top"]},
+        ),
+        ({"g": ["short", LONG_NAME]}, "y ~ x + g", {"scale": "~ g"}),
+        ({"g": ["short", LONG_NAME]}, "y ~ x", {"nominal": "~ g"}),
+        ({"g": ["short", LONG_NAME]}, "y ~ x + g", {"method": "multinomial"}),
+        ({"g": ["short", LONG_NAME]}, "y ~ x + g", {"method": "redsvm"}),
+        ({"g": ["a", "b", "c", "d", LONG_NAME]}, "y ~ x + (1 | g)", {}),
+    ],
+)
+def test_summaries_of_very_long_levels_are_short(columns, formula, options):
+    """A summary of 100,000 letters took 80 seconds."""
+    fit = ordfit(formula, _rows_with_names(**columns), **options)
+    for section in (None, "all"):
+        text = str(fit.summary(section))
+        assert len(text) < 15_000
+        assert max(map(len, text.splitlines())) < 1_000
+    below_the_call = repr(fit).partition("observations")[2]
+    assert 50 < len(below_the_call) < 5_000
+
+
 def test_very_long_names_are_shortened_before_they_are_laid_out():
-    name = "z" + "b" * 100_000 + "c"
     data = pd.DataFrame(
-        {"x": np.arange(60.0) % 7, "g": ["short", name] * 30, "y": [1, 2, 3] * 20}
+        {"x": np.arange(60.0) % 7, "g": ["short", LONG_NAME] * 30, "y": [1, 2, 3] * 20}
     )
     text = str(ordfit("y ~ x + g", data).summary("model"))
     label = next(line for line in text.splitlines() if line.startswith("g"))
