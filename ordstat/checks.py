@@ -384,6 +384,8 @@ def _wrong(
         owner = ""
     else:
         owner = f" of {of if isinstance(of, str) else type(of).__name__}"
+    if of is None and isinstance(value, str):
+        hint = advice(f"values of {name}", value) or hint
     return OptionError(f"{name}{owner} must be {expected}; got {brief(value)}.{hint}")
 
 
@@ -590,7 +592,8 @@ def ticking(progress: Progress | None, total: int) -> Callable[..., None]:
 
 
 @cache
-def _written() -> dict[str, dict[str, str]]:
+def written() -> dict[str, dict[str, str]]:
+    """The tables of `words.toml`."""
     import tomllib
 
     return tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
@@ -605,7 +608,7 @@ def words(table: str) -> dict[str, str]:
     >>> words("other_names")["polr"]
     'logit'
     """
-    texts = _written().get(table, {})
+    texts = written().get(table, {})
     return {name: text for names, text in texts.items() for name in names.split()}
 
 
@@ -614,8 +617,27 @@ def advice(table: str, name: str) -> str:
     it has none.
     """
     texts = words(table)
-    hint = texts.get(name) or texts.get(name.casefold().replace("_", ""))
+    hint = texts.get(name) or texts.get(_folded(name))
     return f" {hint}" if hint else ""
+
+
+def option_advice(owner: str, name: str, options: Iterable[str]) -> str:
+    """What to write for a name that none of the options has; empty if `words.toml` does
+    not say.
+
+    A table of the owner comes first, then those of the options that it has
+    ("with rounds"), then what holds everywhere.
+
+    Examples
+    --------
+    >>> option_advice("method 'ordboost'", "n_estimators", ["rounds", "depth"])
+    ' Write rounds=200.'
+    >>> option_advice("method 'rps-forest'", "n_estimators", ["trees"])
+    ' Write trees=500.'
+    """
+    tables = [owner, *(f"with {option}" for option in options), "option"]
+    hints = [advice(table, name) for table in tables]
+    return next(filter(None, hints), "")
 
 
 def check_names(
@@ -630,14 +652,8 @@ def check_names(
     """
     for name in names:
         if name not in valid:
-            meant = (
-                advice(owner, name)
-                or advice("option", name)
-                or did_you_mean(name, [*valid, *also])
-            )
-            of_kernel = words("kernel_option")
-            if name in of_kernel and "kernel" in valid:
-                meant = f" It goes with the kernel, as in kernel={of_kernel[name]}."
+            options = [*valid, *also]
+            meant = option_advice(owner, name, options) or did_you_mean(name, options)
             raise OptionError(
                 f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are:"
                 f" {', '.join(valid)}."

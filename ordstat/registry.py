@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any, cast
 
-from .checks import advice, canonical, check_names, unknown
+from .checks import canonical, check_names, unknown
 from .exceptions import OptionError
 from .likelihood.links import LINKS
 from .method import Method
@@ -184,9 +184,8 @@ def resolve(
         )
     entry = METHODS.get(spelled(method) or "")
     if entry is None:
-        hint = advice("method", method) if isinstance(method, str) else ""
         also = ", or a method value such as REDSVM(C=10) (`ordstat methods` lists all)"
-        raise OptionError(f"{unknown('method', method, METHODS, also=also)}{hint}")
+        raise unknown("method", method, METHODS, also=also)
     if options:
         check_names(
             options, option_names(entry), f"method {method!r}", "option", arguments

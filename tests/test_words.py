@@ -1,6 +1,7 @@
 """Names and habits that users of other packages bring along."""
 
 import re
+from inspect import signature
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from seams import METHODS, PREDICTION_TYPES
 from ordstat import (
     DataError,
     DataWarning,
+    ElasticNet,
     FormulaError,
     OptionError,
     SurveyDesign,
@@ -21,9 +23,10 @@ from ordstat import (
     ordfit,
     table,
 )
-from ordstat.checks import words
+from ordstat.checks import words, written
 from ordstat.exceptions import UnavailableError
 from ordstat.kernels import KERNELS
+from ordstat.registry import option_names
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -129,6 +132,88 @@ def test_kernels_links_and_types():
 def test_options(option, match):
     with pytest.raises(OptionError, match=match):
         ordfit(FORMULA, WINE, **{option: 1})
+
+
+@pytest.mark.parametrize(
+    ("method", "option", "write"),
+    [
+        ("ordboost", "n_estimators", "rounds=200"),
+        ("rps-forest", "n_estimators", "trees=500"),
+        ("rps-forest", "mtry", "column_share=0.5"),
+        ("ordboost", "num_leaves", "depth="),
+        ("cart", "num_leaves", "leaves=8"),
+        ("bagging", "learning_rate", None),
+        ("logit", "C", "1 / penalty"),
+        ("logit", "l1_ratio", r"penalty=ElasticNet\(l1_ratio=0\.5, lambdas=0\.1\)"),
+        ("redsvm", "alpha", "C=1"),
+        ("redsvm", "gamma", r"kernel=Gaussian\(gamma=0\.5\)"),
+        ("ordboost", "class_weight", "cost='macro absolute'"),
+        ("logit", "family", "method="),
+        ("logit", "distr", "method='logit'"),
+        ("logit", "random_state", "seed=1"),
+    ],
+)
+def test_options_by_other_names(method, option, write):
+    match = "has no option" if write is None else f"{option}'\\. .*{write}"
+    with pytest.raises(OptionError, match=match) as error:
+        ordfit(FORMULA, WINE, method, **{option: 1})
+    assert ("Write" in str(error.value)) <= (write is not None)
+
+
+def test_options_to_write_are_there():
+    options = {name for entry in METHODS.values() for name in option_names(entry)}
+    arguments = {
+        *signature(ordfit).parameters,
+        *signature(ElasticNet).parameters,
+        *signature(ordfit(FORMULA, WINE).confint).parameters,
+        *signature(ordfit(FORMULA, WINE).predict).parameters,
+    }
+    tables = [name for name in written() if name.startswith("with ")]
+    assert {name.removeprefix("with ") for name in tables} <= options | arguments
+
+
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        (argument, given)
+        for argument in ("penalty", "cost", "link")
+        for given in words(f"values of {argument}")
+        if given not in ("rps", "logloss", "crossentropy", "deviance")
+    ],
+)
+def test_values_by_other_names(argument, given):
+    with pytest.raises(OptionError, match=f"got '{given}'") as error:
+        ordfit(FORMULA, WINE, **{argument: given})
+    code = str(error.value).partition(f" Write {argument}=")[2]
+    found = re.match(r"\d\.\d|\w+\(.*?\)|'.*?'|None", code)
+    value = eval(found[0], {"ElasticNet": ElasticNet})
+    ordfit(FORMULA, WINE, **{argument: value}, fit=False)
+
+
+@pytest.mark.parametrize(
+    ("given", "write"),
+    [
+        ("lasso", r"penalty=ElasticNet\(\)"),
+        ("ordinalNet", r"penalty=ElasticNet\(\)"),
+        ("ridge", r"penalty=1\.0"),
+        ("gam", r"y ~ s\(x\)"),
+        ("LogisticAT", "'red-logistic'"),
+        ("brm", r"\.draws\(\)"),
+    ],
+)
+def test_models_that_are_options_here(given, write):
+    with pytest.raises(OptionError, match=f"got '{given}'. .*{write}") as error:
+        ordfit(FORMULA, WINE, given)
+    assert "Did you mean" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "write"),
+    [("alpha", "l1_ratio="), ("lambda_", "lambdas="), ("nfolds", "cv=10")],
+)
+def test_arguments_of_glmnet(option, write):
+    with pytest.raises(OptionError, match=f"ElasticNet has no argument .*{write}"):
+        ElasticNet(**{option: 1})
 
 
 @pytest.mark.parametrize("name", words("attribute"))

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..checks import brief
+from ..checks import advice, brief
 from ..exceptions import DataError, OptionError
 from ..formula.columns import read
 from ..formula.inputs import check_cost_labels, check_levels, read_response
@@ -136,12 +136,12 @@ def named_costs(name: str, n_levels: int) -> FloatArray:
     return NAMED[name](np.abs(rank[:, None] - rank))
 
 
-def _refuse(reason: str) -> NoReturn:
+def _refuse(reason: str, hint: str = "") -> NoReturn:
     names = ", ".join(repr(name) for name in NAMED)
     more = ", ".join(repr(name) for name in DECISIONS)
     raise OptionError(
         f"cost must be one of {names}, a K x K matrix of costs [true rank, predicted"
-        f" rank], or for a method with probabilities {more}; {reason}."
+        f" rank], or for a method with probabilities {more}; {reason}.{hint}"
     )
 
 
@@ -195,7 +195,7 @@ class CostMatrix:
     def __post_init__(self) -> None:
         if isinstance(self.value, str):
             if self.value not in NAMED and self.value not in DECISIONS:
-                _refuse(f"got {self.value!r}")
+                _refuse(f"got {self.value!r}", advice("values of cost", self.value))
         else:
             _check_matrix(np.asarray(self.value, dtype=np.float64))
 

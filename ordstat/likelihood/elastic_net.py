@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._typing import IntArray
+from ..advice import with_advice
 from ..checks import did_you_mean, flag, jobs, number, one_of, whole
 from ..exceptions import OptionError
 from ..formula.sample import PenalisedColumns
@@ -24,6 +25,7 @@ RULES = ("min", "1se")
 SCORES = ("logloss", "rps", "absolute", "classification")
 
 
+@with_advice
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ElasticNet:
     """Lasso, ridge and elastic net penalties of likelihood models, along a path of
