@@ -18,6 +18,7 @@ from .formula.design import Design, make
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.recipe import Recipe, arguments_text
 from .formula.sample import Sample
+from .formula.smooths import UNPENALISED_TERMS
 from .formula.survey import SurveyDesign
 from .judging.absent_levels import fit_levels_present
 from .likelihood.covariance_choice import chosen_covariance
@@ -377,8 +378,8 @@ def fit_design(
         )
     if design.survey is not None and design.smooths:
         raise OptionError(
-            "design must go with a formula without smooth terms: write ns(x, df=4) in"
-            " place of s(x)."
+            "design must go with a formula without smooth terms: write"
+            f" {UNPENALISED_TERMS}."
         )
     design = method.marked(design)
     chosen = None

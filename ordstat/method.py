@@ -229,9 +229,7 @@ class Method:
             "answers known in part": (
                 sample.highest is not None and not self.supports.partial
             ),
-            "smooth terms s()": (
-                sample.smooths is not None and not self.supports.smooth
-            ),
+            "smooth terms": (sample.smooths is not None and not self.supports.smooth),
             "constraints=": sample.signs is not None and not self.supports.signs,
             "columns of categories": (
                 sample.categories is not None and not self.supports.categories

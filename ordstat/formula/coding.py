@@ -18,6 +18,7 @@ from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
 from .columns import Factor, Value, factor_of, matched, recode
 from .names import ColumnName, Piece
+from .ordered_effects import OrderedEffect
 from .parse import MAX_COLUMNS, Expression, Side, Term, shown
 
 #: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the
@@ -142,6 +143,8 @@ class Coding:
         codes.
     ordered : bool
         Whether its levels were declared as ordered.
+    effect : OrderedEffect or None
+        Of an ordered predictor, coded by treatment.
     """
 
     label: str
@@ -150,6 +153,7 @@ class Coding:
     matrix: FloatArray | None = None
     whole: bool = False
     ordered: bool = False
+    effect: OrderedEffect | None = None
 
     def count(self, full: bool, alone: bool) -> int:
         """The number of columns, coded by all levels if `full`, in a term of one factor
@@ -260,6 +264,13 @@ def fit_coding(
         kept = [level for level, count in counted if count]
         unused = [level for level, count in counted if not count]
     contrasts = factor.contrast or contrast
+    if factor.effect is not None:
+        if contrast is not None:
+            raise FormulaError(
+                f"contrasts= must leave out {expression.label!r}, whose coefficients"
+                " are effects against the lowest level."
+            )
+        contrasts = treatment
     whole = whole and contrasts is None
     if whole and not factor.ordered and len(kept) > MOST_CATEGORIES:
         frequent = set(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES].tolist())
@@ -276,10 +287,16 @@ def fit_coding(
         description, 16.0 * len(levels) ** 2, "Join levels, or write (1 | group)."
     )
     matrix, suffixes = (contrasts or treatment)(levels)
-    return (
-        Coding(expression.label, suffixes, levels, matrix, whole, factor.ordered),
-        unused,
+    coding = Coding(
+        label=expression.label,
+        suffixes=suffixes,
+        levels=levels,
+        matrix=matrix,
+        whole=whole,
+        ordered=factor.ordered,
+        effect=factor.effect,
     )
+    return coding, unused
 
 
 def _numbered(count: int) -> tuple[str, ...]:

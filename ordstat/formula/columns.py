@@ -225,12 +225,15 @@ class Factor:
         Whether the levels were declared as ordered.
     contrast : Contrasts or None
         Coding in the formula, as in C(f, Sum).
+    effect : OrderedEffect or None
+        Of smooth(f) in the formula.
     """
 
     codes: IntArray
     levels: tuple[Any, ...]
     ordered: bool = False
     contrast: Any = None
+    effect: Any = None
 
 
 #: Numbers (N,) or (N, m), a condition (N,) of booleans, or a factor.

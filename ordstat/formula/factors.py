@@ -18,6 +18,7 @@ from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
 from .columns import Columns, Factor, Value, factor_of, instead_of
 from .names import CODED
+from .ordered_effects import EFFECTS
 from .parse import (
     CONSTANTS,
     SMOOTH,
@@ -437,13 +438,18 @@ class Interpreter:
         options = {keyword.arg: keyword.value for keyword in node.keywords}
         if name == "I" and len(node.args) == 1 and not options:
             return self._value(node.args[0])
-        if name not in (*CODED, *FITTED, *ELEMENTWISE):
+        if name not in (*CODED, *EFFECTS, *FITTED, *ELEMENTWISE):
             raise unknown_function(node, name)
         if not node.args or None in options:
             raise refusal(node)
         if name in CODED:
             return self._coded(node, name, options)
         values = {str(key): literal(option) for key, option in options.items()}
+        if name in EFFECTS:
+            factor = factor_of(self._column(node), source(node))
+            given = map(literal, node.args[1:])
+            effect = bound(EFFECTS[name], node, *given, **values)
+            return replace(factor, contrast=None, effect=effect)
         if name in ELEMENTWISE:
             return bound(
                 ELEMENTWISE[name],
@@ -487,13 +493,17 @@ class Interpreter:
                 f"{said(node)}: {name}() must have a variable, and one contrast= at"
                 " most."
             )
+        factor = factor_of(self._column(node), source(node))
+        return replace(factor, contrast=contrast_of(codings[0])) if codings else factor
+
+    def _column(self, node: ast.Call) -> Value:
+        """The column that a factor is made of."""
         value = self._value(node.args[0])
         if not isinstance(value, (Factor, np.ndarray)):
             raise FormulaError(
                 f"{said(node)}: a factor must be made of a column; got {value!r}."
             )
-        factor = factor_of(value, source(node))
-        return replace(factor, contrast=contrast_of(codings[0])) if codings else factor
+        return value
 
 
 def refusal(node: ast.AST) -> FormulaError:
@@ -509,7 +519,7 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     if not hint and (name is None or "__" in name or "." in name):
         return refusal(node)
     if not hint:
-        near = suggest(str(name), ["I", *CODED, *FITTED, *ELEMENTWISE])
+        near = suggest(str(name), ["I", *CODED, *EFFECTS, *FITTED, *ELEMENTWISE])
         hint = f" Make the result a column of the data; {near}"
     return FormulaError(
         f"Formulas do not have the function {name!r} of {said(node)}.{hint}"

@@ -13,11 +13,13 @@ from .parse import Expression, Term, dotted_name, quoted, unquoted
 
 #: Calls that make a factor of a variable.
 CODED = ("C", "factor", "ordered")
+#: Calls that make the effect of an ordered variable.
+ORDERED = ("smooth",)
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
 def coded_variable(tree: ast.expr) -> str | None:
-    """The column `a` of `a` and of `C(a)`; None for anything else.
+    """The column `a` of `a`, of `C(a)` and of `smooth(a)`; None for anything else.
 
     Examples
     --------
@@ -26,7 +28,12 @@ def coded_variable(tree: ast.expr) -> str | None:
     >>> [coded_variable(parse_expression(text).tree) for text in texts]
     ['a', 'a', None]
     """
-    if isinstance(tree, ast.Call) and dotted_name(tree.func) in CODED and tree.args:
+    of_variable = (*CODED, *ORDERED)
+    if (
+        isinstance(tree, ast.Call)
+        and tree.args
+        and dotted_name(tree.func) in of_variable
+    ):
         tree = tree.args[0]
     return dotted_name(tree)
 

@@ -12,17 +12,20 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..checks import number, one_of, whole
 from ..exceptions import FormulaError, OptionError
+from .ordered_effects import ordered_terms, steps
 from .parse import SMOOTH, Expression, dotted_name, source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from .coding import ModelMatrix
+    from .coding import Coding, ModelMatrix
     from .factors import Weighted
     from .names import ColumnName
     from .spec import FormulaSpec
 
 BASES = ("ps", "cr")
+#: What to write where smooth terms are refused.
+UNPENALISED_TERMS = "ns(x, df=4) in place of s(x), or x in place of smooth(x)"
 #: Splines are cubic: four B-splines overlap.
 _ORDER = 4
 #: Share of the range by which the knots of a P-spline reach beyond the data [mgcv].
@@ -224,12 +227,15 @@ class SmoothTerm:
         The call of s().
     beside : ColumnName or None
         The column of other factors that multiplies it.
+    levels : tuple
+        Of an ordered predictor, smooth(x); empty for curves.
     """
 
     label: str
     variable: str
     factor: Expression
     beside: ColumnName | None = None
+    levels: tuple[Any, ...] = ()
 
 
 def is_smooth(tree: ast.expr) -> bool:
@@ -285,6 +291,27 @@ def _check_lines(
         basis = np.column_stack([basis, left])
 
 
+def _ordered_smooth(factor: Expression, coding: Coding) -> SmoothTerm:
+    variable = source(cast(Any, factor.tree).args[0])
+    return SmoothTerm(
+        label=f"smooth({variable})",
+        variable=variable,
+        factor=factor,
+        levels=coding.levels,
+    )
+
+
+def _penalised_steps(columns: slice, coding: Coding) -> SmoothBlock:
+    """The effects of levels against the lowest, whose squared steps are penalised."""
+    assert coding.effect is not None
+    differences = steps(len(coding.levels) - 1)
+    return SmoothBlock(
+        columns=np.arange(columns.start, columns.stop),
+        penalty=differences.T @ differences,
+        weight=coding.effect.weight,
+    )
+
+
 def smooth_terms(
     spec: FormulaSpec, location: ModelMatrix, nominal: FloatArray
 ) -> tuple[tuple[SmoothTerm, ...], tuple[SmoothBlock, ...] | None]:
@@ -297,11 +324,25 @@ def smooth_terms(
         s() is not a factor of its own, has a number beside it, or holds a straight line
         that other terms hold too.
     """
-    names: list[SmoothTerm] = []
-    blocks: list[SmoothBlock] = []
     for role, side in spec.by_role.items():
         for factor in side.factors.values():
             _check_place(role, factor)
+    found = _curves(spec, location)
+    for term, factor, coding in ordered_terms(spec):
+        block = _penalised_steps(location.terms[term.label], coding)
+        found.append((_ordered_smooth(factor, coding), block))
+    if not found:
+        return (), None
+    names, blocks = zip(*found, strict=True)
+    _check_lines(location.matrix, nominal, names, blocks)
+    return names, blocks
+
+
+def _curves(
+    spec: FormulaSpec, location: ModelMatrix
+) -> list[tuple[SmoothTerm, SmoothBlock]]:
+    """The terms s(x), one for each group of s(x, by=g)."""
+    found: list[tuple[SmoothTerm, SmoothBlock]] = []
     for term in spec.location.terms:
         chosen = [factor for factor in term.factors if is_smooth(factor.tree)]
         if not chosen:
@@ -333,21 +374,16 @@ def smooth_terms(
             label = f"{SMOOTH}({variable})"
             if others:
                 label += f":{beside.text}"
-            names.append(
-                SmoothTerm(
-                    label=label,
-                    variable=variable,
-                    factor=smooth,
-                    beside=beside if others else None,
-                )
+            name = SmoothTerm(
+                label=label,
+                variable=variable,
+                factor=smooth,
+                beside=beside if others else None,
             )
             block = SmoothBlock(
                 columns=np.array(places, dtype=np.intp),
                 penalty=state.penalty,
                 weight=state.weight,
             )
-            blocks.append(block)
-    if not blocks:
-        return (), None
-    _check_lines(location.matrix, nominal, names, blocks)
-    return tuple(names), tuple(blocks)
+            found.append((name, block))
+    return found

@@ -93,7 +93,7 @@ def _refuse_smooths(fits: tuple[LikelihoodResults, ...]) -> None:
         raise OptionError(
             "fits must have no smooth terms, whose coefficients have another meaning in"
             " every frame: write ns(x, knots=[...], boundary_knots=[...]) in place of"
-            " s(x)."
+            " s(x), and x in place of smooth(x)."
         )
 
 

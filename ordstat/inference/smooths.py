@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from .._typing import FloatArray
 from ..checks import fraction
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 
 if TYPE_CHECKING:
+    from ..formula.smooths import SmoothBlock, SmoothTerm
     from ..likelihood.results import LikelihoodResults
 
 #: Points of a curve.
@@ -20,6 +22,12 @@ _POINTS = 100
 _NOTE = (
     "p: the curve is 0 throughout [Wood 2013]; smoothing parameters count as known. An"
     " edf of 1 is a straight line."
+)
+
+
+_ORDERED_NOTE = (
+    "smooth(x): an edf of 0 is no effect. It has no p-value, as all of it is penalised:"
+    " compare the factor x with the model without it by anova()."
 )
 
 
@@ -39,11 +47,19 @@ def smooth_tests(r: LikelihoodResults) -> NotedFrame:
         index=[smooth.label for smooth in r.design.smooths],
     )
     formats = {"edf": ".2f", "ref_df": ".2f", "chisq": ".2f", "lambda": ".4g"}
-    return NotedFrame.of(table, [_NOTE], "Smooth terms", formats)
+    notes = [_NOTE, *ordered_notes(r)]
+    return NotedFrame.of(table, notes, "Smooth terms", formats)
+
+
+def ordered_notes(r: LikelihoodResults) -> list[str]:
+    """A note on smooth terms of ordered predictors, if there are any."""
+    ordered = any(smooth.levels for smooth in r.design.smooths)
+    return [_ORDERED_NOTE] if ordered else []
 
 
 def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
-    """The curve of every smooth over the values of its variable, with limits.
+    """The curve of every smooth over the values of its variable, or its effects at the
+    levels of an ordered one, with limits.
 
     The curve adds up to 0 over the rows of the fit; its limits are those of the curve
     alone, without the thresholds, and count that the smoothness is estimated.
@@ -62,15 +78,12 @@ def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
     for smooth, block in zip(r.design.smooths, blocks, strict=True):
         places = location[block.columns]
         inside = positions[places]
-        state: Any = r.design.spec.states[smooth.factor.key]
-        low, high = state.ends
-        x = np.linspace(low, high, _POINTS)
-        basis = state(x)
+        x, basis = _points(r, smooth, block)
         estimate = basis @ r.fit.coefficients[places]
         own = covariance[np.ix_(inside, inside)]
         errors = np.sqrt(np.einsum("ij,jk,ik->i", basis, own, basis))
         lower, upper = symmetric_limits(
-            estimate, errors, level, np.full(x.size, np.inf)
+            estimate, errors, level, np.full(estimate.size, np.inf)
         )
         frames.append(
             pd.DataFrame(
@@ -85,3 +98,21 @@ def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
             )
         )
     return pd.concat(frames, ignore_index=True)
+
+
+def _points(
+    r: LikelihoodResults, smooth: SmoothTerm, block: SmoothBlock
+) -> tuple[Any, FloatArray]:
+    """Values of the variable, and the columns of the smooth there, which add up to 0
+    over the rows of the fit.
+    """
+    if not smooth.levels:
+        state: Any = r.design.spec.states[smooth.factor.key]
+        low, high = state.ends
+        x = np.linspace(low, high, _POINTS)
+        return x, state(x)
+    sample = r.design.sample
+    columns = sample.X[:, block.columns]
+    mean = np.average(columns, axis=0, weights=sample.weights)
+    levels = np.eye(len(smooth.levels))[:, 1:]
+    return list(smooth.levels), np.asarray(levels - mean)

@@ -48,7 +48,7 @@ from .proportionality import (
     score_equality,
     wald_equality,
 )
-from .smooths import smooth_tests
+from .smooths import ordered_notes, smooth_tests
 from .tables import rescaled
 from .wald import Joint, zero_test
 
@@ -224,7 +224,7 @@ def likelihood_summary(
         title=r.title,
         header=(*data_header(r), *_fit_header(r, header), converged),
         tables=(*random, *effects, threshold_estimates(r), *judged),
-        notes=(*alert_notes(r), *notes),
+        notes=(*alert_notes(r), *notes, *ordered_notes(r)),
         margin_notes=lambda: _margin_notes(r),
     )
     if section is not None:
@@ -386,9 +386,9 @@ def _effect_table(
 
 
 def _rows_of(r: LikelihoodResults, kind: str) -> IntArray:
-    """The parameters of one kind, without the coefficients of smooth terms."""
+    """The parameters of one kind, without the coefficients of curves."""
     rows = r.parameters.of(kind)
-    return rows[np.isin(rows, r.penalised_coefficients, invert=True)]
+    return rows[np.isin(rows, r.curve_coefficients, invert=True)]
 
 
 def _smooth_table(r: LikelihoodResults) -> Table:

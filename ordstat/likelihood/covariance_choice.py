@@ -15,6 +15,7 @@ from ..checks import brief, one_of, shown_labels
 from ..exceptions import DataError, OptionError
 from ..formula.inputs import clusters_of
 from ..formula.random_rows import check_whole_groups
+from ..formula.smooths import UNPENALISED_TERMS
 from ..formula.survey import Survey
 from .cr2 import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, cr2_work
 from .elastic_net import ElasticNet
@@ -236,7 +237,7 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     if chosen.name != "model" and design.smooths:
         raise OptionError(
             "vcov must be 'model' where the formula has smooth terms; got"
-            f" {choice!r}. Write ns(x, df=4) in place of s(x)."
+            f" {choice!r}. Write {UNPENALISED_TERMS}."
         )
     if chosen.name == "CR2" and penalty is not None:
         raise OptionError(

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from ..effects.emmeans import Emmeans
     from ..effects.margins import MarginalEffects
     from ..effects.superiority import Superiority
+    from ..formula.smooths import SmoothTerm
     from ..inference.bootstrap import Bootstrap
     from ..inference.certificate import Convergence
     from ..inference.draws import Draws
@@ -248,7 +249,21 @@ class LikelihoodResults(OrdinalResults):
     @property
     def penalised_coefficients(self) -> IntArray:
         """Positions, among all parameters, of the coefficients of smooth terms."""
-        columns = [block.columns for block in self.design.sample.smooths or ()]
+        return self._of_smooths(self.design.smooths)
+
+    @property
+    def curve_coefficients(self) -> IntArray:
+        """Positions of those of curves, which have no meaning one by one."""
+        curves = [smooth for smooth in self.design.smooths if not smooth.levels]
+        return self._of_smooths(curves)
+
+    def _of_smooths(self, chosen: Sequence[SmoothTerm]) -> IntArray:
+        blocks = self.design.sample.smooths or ()
+        columns = [
+            block.columns
+            for smooth, block in zip(self.design.smooths, blocks, strict=True)
+            if smooth in chosen
+        ]
         if not columns:
             return np.zeros(0, dtype=np.intp)
         location: IntArray = self.parameters.of("location")
@@ -2105,13 +2120,14 @@ class LikelihoodResults(OrdinalResults):
         return discrimination_series(self)
 
     def smooths(self) -> NotedFrame:
-        """Tests of the smooth terms s(x): is the curve 0 throughout?
+        """Tests of the smooth terms s(x) and smooth(x): is the curve 0 throughout?
 
         Returns
         -------
         NotedFrame
             A row for each smooth: edf (effective degrees of freedom, 1 for a straight
             line), ref_df, chisq and p_value of the test, and the smoothing parameter.
+            An ordered predictor, smooth(x), has no test, as all of it is penalised.
             The p-value does not account for the choice of the smoothing parameter
             [Wood 2013, Biometrika 100, 221-228].
 
@@ -2142,7 +2158,8 @@ class LikelihoodResults(OrdinalResults):
         Returns
         -------
         DataFrame
-            100 rows for each smooth: smooth, x, estimate, std_error, lower, upper. A
+            100 rows for each smooth, and one for each level of smooth(x): smooth, x,
+            estimate, std_error, lower, upper. A
             curve adds up to 0 over the rows of the fit. Its limits are those of the
             curve alone, without the thresholds, and count that its smoothness is
             estimated (`unconditional=TRUE` of R's mgcv).

@@ -35,6 +35,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
+from ..formula.smooths import UNPENALISED_TERMS
 from ..newton import (
     Blocks,
     Ended,
@@ -548,11 +549,15 @@ class RestrictedLikelihood:
     def tests(
         self, point: RestrictedPoint, reference_df: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """(J,) statistics and p-values."""
+        """(J,) statistics and p-values; NaN of smooths without a straight line."""
         likelihood = self._gram(point)
         beta = self.effects(point.x)
         results = []
         for block, df in zip(self.blocks, reference_df, strict=True):
+            if block.rank == block.columns.size:
+                # all of it is penalised, so that 0 is at the boundary of lambda
+                results.append((math.nan, math.nan))
+                continue
             places = np.ix_(1 + block.columns, 1 + block.columns)
             results.append(
                 curve_test(
@@ -673,7 +678,7 @@ def _uphill(
 def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
     """OptionError or DataError for what smooth terms do not combine with."""
     rows = sample.rows
-    plain = "write ns(x, df=4) in place of s(x)"
+    plain = f"write {UNPENALISED_TERMS}"
     refused = {
         "random terms": (rows.random is not None, plain),
         "cluster=": (sample.cluster is not None, plain),
@@ -692,7 +697,7 @@ def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
     }
     for what, (holds, instead) in refused.items():
         if holds:
-            raise OptionError(f"Smooth terms s() must go without {what}: {instead}.")
+            raise OptionError(f"Smooth terms must go without {what}: {instead}.")
     if sample.n_levels > _MOST_LEVELS:
         raise DataError(
             f"A response beside smooth terms must have at most {_MOST_LEVELS} levels;"

@@ -11,6 +11,7 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from ..exceptions import UnavailableError
+from ..formula.smooths import UNPENALISED_TERMS
 
 T = TypeVar("T")
 
@@ -86,8 +87,8 @@ _NEEDS_MAXIMUM = (
     " marginal_effects emmeans emtrends superiority subgroups partial_fit bounds"
     " margins"
 )
-#: A curve in place of s(x) whose coefficients have no penalty.
-_UNPENALISED_BASIS = "ns(x, df=4) in place of s(x), and ask that fit"
+#: Terms whose coefficients have no penalty.
+_UNPENALISED_BASIS = f"{UNPENALISED_TERMS}, and ask that fit"
 _UNPENALISED_QUESTIONS = (
     "anova() of several fits",
     "drop1()",

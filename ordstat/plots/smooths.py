@@ -22,7 +22,9 @@ _RUG = 500
 
 
 def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
-    """A panel for each smooth: the curve, its band, and the values of the rows."""
+    """A panel for each smooth: the curve, its band, and the values of the rows; of an
+    ordered predictor a point with its limits for each level.
+    """
     names = list(dict.fromkeys(data["smooth"]))
     columns = style.columns_for(len(names))
     width = max(_WIDTH * columns, 4.2)
@@ -36,22 +38,39 @@ def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
         zip(panels, smooths, blocks, strict=True)
     ):
         curve = data[data["smooth"] == smooth.label]
-        panel.fill_between(
-            curve["x"],
-            curve["lower"],
-            curve["upper"],
-            color=style.RIGHT,
-            alpha=0.2,
-            linewidth=0.0,
-        )
-        panel.plot(curve["x"], curve["estimate"], color=style.RIGHT)
+        if smooth.levels:
+            _levels(panel, curve, smooth.levels)
+        else:
+            _curve(panel, curve)
+            _rug(panel, _values_at_rows(results, smooth, block))
         panel.axhline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
         panel.set_ylim(low - 0.08 * (high - low), high + 0.04 * (high - low))
-        _rug(panel, _values_at_rows(results, smooth, block))
         y = "effect on the latent score" if k % columns == 0 else ""
         title = f"{sheet.name(smooth.label)}, edf\N{NO-BREAK SPACE}{edf[k]:.2f}"
         style.named(panel, sheet.name(smooth.variable), y, title)
     return panels
+
+
+def _curve(ax: Axes, curve: pd.DataFrame) -> None:
+    """A line and its band."""
+    ax.fill_between(
+        curve["x"],
+        curve["lower"],
+        curve["upper"],
+        color=style.RIGHT,
+        alpha=0.2,
+        linewidth=0.0,
+    )
+    ax.plot(curve["x"], curve["estimate"], color=style.RIGHT)
+
+
+def _levels(ax: Axes, effects: pd.DataFrame, levels: tuple[Any, ...]) -> None:
+    """A point and its limits for each level."""
+    places = np.arange(len(effects))
+    ax.vlines(places, effects["lower"], effects["upper"], colors=[style.RIGHT])
+    ax.plot(places, effects["estimate"], color=style.RIGHT, marker="o", linewidth=0.8)
+    ax.set_xticks(places, [str(level) for level in levels])
+    ax.set_xlim(-0.5, len(effects) - 0.5)
 
 
 def _rug(ax: Axes, values: Any) -> None:

@@ -1,0 +1,224 @@
+"""Effects of ordered predictors against cvxpy and R's mgcv."""
+
+import cvxpy as cp
+import numpy as np
+import pandas as pd
+import pytest
+
+import ordstat
+from ordstat import datasets, ordfit
+from ordstat.exceptions import (
+    DataError,
+    FormulaError,
+    OptionError,
+    OrdstatError,
+    UnavailableError,
+)
+
+ANES = datasets.load("anes96")
+DOSES = ["none", "low", "middle", "high", "top"]
+
+
+def problem(seed, levels=5):
+    """Rows with an ordered predictor, whose effects rise and fall, and a number."""
+    rng = np.random.default_rng(seed)
+    n = 80
+    code = np.append(np.arange(levels), rng.integers(0, levels, n - levels))
+    z = rng.normal(size=n)
+    effects = np.cumsum(rng.normal(0.3, 0.6, levels))
+    latent = effects[code] + 0.5 * z + rng.logistic(size=n)
+    y = np.digitize(latent, np.quantile(latent, [0.3, 0.6, 0.8]))
+    dose = pd.Categorical.from_codes(code, DOSES[:levels], ordered=True)
+    return pd.DataFrame({"y": y, "dose": dose, "z": z})
+
+
+def by_cvxpy(data, penalty=lambda step: 0.0, limits=lambda step, theta: ()):
+    """Effects of the levels against the lowest, of z, and thresholds: the maximum of
+    the log-likelihood minus a penalty of the steps between neighbouring levels.
+    """
+    y = data["y"].to_numpy()
+    code = data["dose"].cat.codes.to_numpy()
+    last = y.max()
+    theta = cp.Variable(last)
+    step = cp.Variable(len(data["dose"].cat.categories) - 1)
+    slope = cp.Variable()
+    split = (code[:, None] > np.arange(step.size)).astype(float)
+    eta = split @ step + slope * data["z"].to_numpy()
+    upper = y < last
+    lower = y > 0
+    inner = np.flatnonzero(upper & lower)
+    # log (F(u) - F(l)) = log F(u) + log F(-l) + log(1 - exp(l - u))
+    gaps = theta[y[inner]] - theta[y[inner] - 1]
+    loglik = -cp.sum(cp.logistic(eta[upper] - theta[y[upper]]))
+    loglik -= cp.sum(cp.logistic(theta[y[lower] - 1] - eta[lower]))
+    loglik += cp.sum(cp.log1p(-cp.exp(-gaps)))
+    cp.Problem(cp.Maximize(loglik - penalty(step)), list(limits(step, theta))).solve(
+        solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
+    )
+    return np.concatenate([np.cumsum(step.value), [slope.value], theta.value])
+
+
+def agree(fit, expected):
+    found = np.concatenate([fit.coef, fit.thresholds])
+    np.testing.assert_allclose(found, expected, atol=2e-5)
+
+
+def seeds(fast=4, all_of=50):
+    slow = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(fast, all_of)]
+    return [*range(fast), *slow]
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_smooth_steps_have_a_ridge(seed):
+    data = problem(seed)
+    fit = ordfit("y ~ smooth(dose, sp=3) + z", data)
+    # REML chooses the distances of the thresholds
+    apart = np.diff(fit.thresholds)
+    expected = by_cvxpy(
+        data,
+        lambda step: 1.5 * cp.sum_squares(step),
+        lambda step, theta: [cp.diff(theta) == apart],
+    )
+    agree(fit, expected)
+
+
+def test_the_strength_of_smooth_is_that_of_mgcv():
+    """gam(y ~ age + s(f, bs = "mrf", k = 7, xt = list(penalty = P)), family = ocat(R =
+    7), method = "REML") of mgcv 1.8-41, f = factor(educ), P = crossprod(diff(diag(7))).
+    """
+    fit = ordfit("PID ~ smooth(educ) + age", ANES)
+    assert fit.fit.smooths.criterion == pytest.approx(1752.59989851, abs=1e-7)
+    assert fit.aic == pytest.approx(3505.561559, abs=2e-4)
+    table = fit.smooths().loc["smooth(educ)"]
+    assert table["edf"] == pytest.approx(3.236837281, abs=5e-4)
+    assert table["lambda"] == pytest.approx(16.87602846, rel=5e-4)
+    effects = [0.1140673615, 0.4547513715, 0.6637683265, 0.7209066612]
+    expected = [*effects, 0.8229555316, 0.7504732714, 0.002050084236]
+    np.testing.assert_allclose(fit.coef, expected, atol=5e-5)
+
+
+def test_smooth_effects_at_the_levels_add_up_to_0_over_the_rows():
+    fit = ordfit("PID ~ smooth(educ) + age", ANES)
+    curve = fit.smooth_curves()
+    assert list(curve["x"]) == [1, 2, 3, 4, 5, 6, 7]
+    counts = ANES["educ"].value_counts().sort_index().to_numpy()
+    assert counts @ curve["estimate"] == pytest.approx(0.0, abs=1e-9)
+    against = curve["estimate"].to_numpy()[1:] - curve["estimate"][0]
+    np.testing.assert_allclose(against, fit.coef[:6], atol=1e-12)
+
+
+def test_a_smooth_without_steps_has_no_effect():
+    data = problem(1).assign(y=np.tile([0, 1, 2, 3], 20))
+    fit = ordfit("y ~ smooth(dose)", data)
+    assert fit.smooths()["edf"].iloc[0] < 0.05
+    np.testing.assert_allclose(fit.coef, 0.0, atol=0.02)
+
+
+def test_smooth_steps_have_no_tests_one_by_one():
+    fit = ordfit("y ~ smooth(dose) + z", problem(0))
+    assert fit.p_values.filter(like="dose").isna().all()
+    assert np.isnan(fit.smooths()["p_value"].iloc[0])
+    with pytest.raises(OptionError, match="penalised"):
+        fit.test("smooth(dose)[T.low] = 0")
+    with pytest.raises(UnavailableError, match="x in place of smooth"):
+        fit.drop1()
+
+
+FORMULAS = ["y ~ smooth(dose) + z"]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_predictions_are_those_of_the_levels(formula, tmp_path):
+    data = problem(0)
+    fit = ordfit(formula, data)
+    new = data.iloc[:6]
+    effects = np.append(0.0, fit.coef[:4])
+    scores = effects[new["dose"].cat.codes] + fit.coef["z"] * new["z"]
+    below = 1.0 / (1.0 + np.exp(scores.to_numpy()[:, None] - fit.thresholds.to_numpy()))
+    expected = np.diff(below, prepend=0.0, append=1.0)
+    np.testing.assert_allclose(fit.predict(new, type="prob"), expected, atol=1e-12)
+    fit.save(tmp_path / "fit")
+    again = ordstat.load(tmp_path / "fit").predict(new, type="prob")
+    np.testing.assert_allclose(again, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_weight_of_an_ordered_predictor_is_that_many_rows(formula):
+    data = problem(2)
+    weights = np.random.default_rng(0).integers(1, 3, len(data))
+    weighted = ordfit(formula, data, weights=weights)
+    repeated = ordfit(formula, data.loc[data.index.repeat(weights)])
+    np.testing.assert_allclose(weighted.params, repeated.params, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["smooth"])
+@pytest.mark.parametrize(
+    ("formula", "options"),
+    [
+        ("y ~ {}(dose):z", {}),
+        ("y ~ z * {}(dose)", {}),
+        ("y ~ log({}(dose))", {}),
+        ("y ~ I({}(dose))", {}),
+        ("y ~ C({}(dose))", {}),
+        ("y ~ z + ({}(dose) | g)", {}),
+        ("y ~ z + (1 | {}(dose))", {}),
+        ("y ~ {}(dose)", {"nominal": "~ {}(dose)"}),
+        ("y ~ z", {"scale": "~ {}(dose)"}),
+        ("y ~ {}(dose)", {"method": "multinomial"}),
+        ("y ~ {}(dose)", {"contrasts": {"dose": "sum"}}),
+        ("y ~ {}(dose, nonsense=1)", {}),
+        ("y ~ {}()", {}),
+        ("y ~ {}(1)", {}),
+    ],
+)
+def test_an_ordered_predictor_is_a_term_of_its_own(name, formula, options):
+    data = problem(0).assign(g=np.tile([1, 2, 3, 4], 20))
+    given = {
+        key: value.format(name, name) if isinstance(value, str) else value
+        for key, value in options.items()
+    }
+    with pytest.raises(FormulaError, match=name):
+        ordfit(formula.format(name), data, **given)
+
+
+@pytest.mark.parametrize("name", ["smooth"])
+def test_a_predictor_without_an_order_is_refused(name):
+    data = problem(0)
+    data["text"] = data["dose"].astype(str)
+
+    with pytest.raises(DataError, match="ordered categorical"):
+        ordfit(f"y ~ {name}(text)", data)
+    long = pd.concat([data, data], ignore_index=True).assign(x=range(160))
+    with pytest.raises(DataError, match="at most 100 levels"):
+        ordfit(f"y ~ {name}(x)", long)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"penalty": 1.0},
+        {"start": [0.0]},
+        {"cluster": "g"},
+        {"vcov": "HC1"},
+        {"threshold": "symmetric"},
+        {"method": "ordboost"},
+        {"method": "redsvm"},
+        {"link": "log-gamma"},
+        {"design": ordstat.SurveyDesign(weights="w")},
+    ],
+)
+def test_what_ordered_predictors_do_not_go_with_is_refused(formula, options):
+    data = problem(0).assign(g=np.tile([1, 2, 3, 4], 20), w=1.5)
+    with pytest.raises(OrdstatError, match="mooth"):
+        ordfit(formula, data, **options)
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_numbers_with_few_values_are_ordered(formula):
+    data = problem(0)
+    numbers = data.assign(dose=2.5 * data["dose"].cat.codes)
+    found = ordfit(formula, numbers)
+    np.testing.assert_allclose(found.params, ordfit(formula, data).params, atol=1e-9)
+    with pytest.raises(DataError, match="not in the fit"):
+        found.predict(numbers.assign(dose=1.0))
