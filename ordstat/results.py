@@ -1073,6 +1073,61 @@ class OrdinalResults:
         self.require_available("reliability()")
         return reliability_curves(self, newdata, by, bins, level, weights)
 
+    def calibration_slopes(
+        self, newdata: Any = None, *, level: float = 0.95, weights: Any = None
+    ) -> pd.DataFrame:
+        """Calibration intercept and slope of the probabilities at each threshold.
+
+        A logistic regression of "the answer is at or below the threshold" on the logit
+        of its predicted probability has intercept 0 and slope 1 if predictions are
+        calibrated. A slope below 1 means predictions that are too extreme, as those of
+        an overfitted model; a positive intercept means low answers that are more
+        frequent than predicted.
+
+        Parameters
+        ----------
+        newdata : data frame, optional
+            With the response. Without it: the rows of the fit, for a calibrated fit by
+            their cross-fitted scores.
+        level : float in (0, 1)
+            Confidence level of the limits.
+        weights : str or (N,) array, optional
+            Case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row for each threshold "low|high": predicted (mean probability of an
+            answer at or below it), observed (its share), intercept (with the slope held
+            at 1) and slope, each with its Wald limits for independent rows. NaN where
+            there is no estimate, or rows depend on each other; a note says why.
+            Probabilities below 1e-6 or above 1 - 1e-6 count as these.
+
+        Raises
+        ------
+        OptionError
+            The method has no probabilities: fit it with `calibrate=True`.
+
+        References
+        ----------
+        Cox (1958), Two further applications of a model for binary regression,
+        Biometrika 45, 562-565; Van Calster et al. (2016), A calibration hierarchy for
+        risk models was defined, Journal of Clinical Epidemiology 74, 167-176.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> wine = datasets.load("wine").sample(frac=1.0, random_state=1)
+        >>> fit = ordfit("rating ~ temp + contact", data=wine.head(36))
+        >>> slopes = fit.calibration_slopes(wine.tail(36))
+        >>> slopes.loc["2|3", ["predicted", "observed", "slope"]].round(2).tolist()
+        [0.34, 0.42, 1.32]
+        """
+        from .judging.calibration_slopes import calibration_slopes
+
+        self.require_available("reliability()")
+        return calibration_slopes(self, newdata, level, weights)
+
     def conformal(
         self,
         level: float = 0.9,

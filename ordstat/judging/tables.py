@@ -389,16 +389,11 @@ def reliability_curves(
     """Reliability curves: predicted probabilities and observed shares in bins of about
     equal weight.
     """
-    if "prob" not in fit.prediction_types:
-        raise OptionError(
-            f"reliability() needs probabilities; {fit.method} has none. Fit with"
-            " calibrate=True."
-        )
+    require_probabilities(fit, "reliability()")
     one_of("by", by, ("split", "level"))
     whole("bins", bins, 1)
     fraction("level", level)
-    check_weights_go_with(newdata, weights)
-    probabilities, y, case_weights = _probabilities_with_truth(fit, newdata, weights)
+    probabilities, y, case_weights = probabilities_with_truth(fit, newdata, weights)
     codes = np.arange(probabilities.shape[1])
     if by == "split":
         probabilities = np.cumsum(probabilities, axis=1)[:, :-1]
@@ -414,23 +409,36 @@ def reliability_curves(
         piece.insert(1, "bin", np.arange(1, len(piece) + 1))
         pieces.append(piece)
     frame = pd.concat(pieces, ignore_index=True)
-    dependent = fit.design.survey is not None
-    # clusters may belong to standard errors only
-    clustered = getattr(fit, "own_covariance", None) or fit.design.sample
-    dependent |= clustered.cluster is not None
-    if newdata is None and dependent:
+    if newdata is None and dependent_rows(fit):
         frame[["lower", "upper"]] = np.nan
         frame.attrs["notes"] = [_NO_LIMITS]
     frame[by] = pd.Categorical(frame[by], categories=names, ordered=True)
     return frame
 
 
-def _probabilities_with_truth(
+def require_probabilities(fit: OrdinalResults, question: str) -> None:
+    """OptionError for a fit that has no probabilities."""
+    if "prob" not in fit.prediction_types:
+        raise OptionError(
+            f"{question} needs probabilities; {fit.method} has none. Fit with"
+            " calibrate=True."
+        )
+
+
+def dependent_rows(fit: OrdinalResults) -> bool:
+    """Whether the rows of a fit have clusters or a survey design."""
+    # clusters may belong to standard errors only
+    clustered = getattr(fit, "own_covariance", None) or fit.design.sample
+    return fit.design.survey is not None or clustered.cluster is not None
+
+
+def probabilities_with_truth(
     fit: OrdinalResults, newdata: Any, weights: Any
 ) -> tuple[FloatArray, IntArray, FloatArray]:
     """(N, K) probabilities, (N,) true codes and (N,) weights of the rows of positive
     weight.
     """
+    check_weights_go_with(newdata, weights)
     sample = fit.design.sample
     out_of_fold = fit.fit.calibration
     if newdata is None and out_of_fold is not None:

@@ -615,6 +615,7 @@ def without_maximum(case: Case) -> Case:
             [
                 *("glance", "loglik", "discrimination", "errors", "errors new"),
                 *("residuals", "deviance residuals", "reliability"),
+                "calibration slopes",
             ]
         ),
     )
@@ -864,6 +865,7 @@ WHOLE: dict[str, Callable[[Any, Case, pd.DataFrame], Any]] = {
     "hat": lambda f, c, new: f.influence().hat,
     "cooks": lambda f, c, new: f.influence().cooks,
     "reliability": lambda f, c, new: f.reliability(),
+    "calibration slopes": lambda f, c, new: f.calibration_slopes(),
 }
 #: Tests of the coefficients of a term, which are those of the columns that stay.
 BY_COEFFICIENTS = {"test factor", "anova II", "anova III", "score test", "brant", "vif"}
