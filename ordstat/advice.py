@@ -4,6 +4,7 @@ otherwise.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from inspect import getdoc, isfunction, signature
@@ -17,6 +18,9 @@ _OVERVIEW = (
     "Methods and attributes of this fit. Use help(fit.predict) for one of them,"
     " help(type(fit)) for all."
 )
+
+#: Arguments that name variables of the formula.
+_VARIABLES = ("variable", "variables", "var", "subgroups", "hypotheses")
 
 T = TypeVar("T")
 
@@ -69,6 +73,7 @@ def with_advice(thing: T) -> T:
         path = function.__qualname__.split(".")
         parameters = list(signature(function).parameters)
         owner = path[-2] if path[-1] == "__init__" else path[-1]
+        _require_variables(owner, parameters, args, kwargs)
         check_names(
             kwargs, [name for name in parameters if name != "self"], owner, "argument"
         )
@@ -77,3 +82,40 @@ def with_advice(thing: T) -> T:
         raise error
 
     return cast(T, call)
+
+
+def _require_variables(
+    owner: str, parameters: list[str], args: tuple[Any, ...], given: dict[str, Any]
+) -> None:
+    """OptionError, with the variables of the formula, for a method of a fit or of its
+    pictures that was called without the names that it needs.
+    """
+    missing = [
+        name
+        for name in parameters[len(args) :]
+        if name in _VARIABLES and name not in given
+    ]
+    design = getattr(getattr(args[0], "results", args[0]), "design", None)
+    if not missing or design is None:
+        return
+    columns = design.spec.columns or ()
+    if not columns:
+        raise OptionError(f"{owner}() needs a variable, and the formula has none.")
+    example = f", as in {owner}({columns[0]!r})" if len(missing) == 1 else ""
+    raise OptionError(
+        f"{owner}() needs {' and '.join(missing)}{example}. The formula has"
+        f" {', '.join(map(repr, columns))}."
+    )
+
+
+def no_attribute(thing: Any, table: str, name: str) -> AttributeError:
+    """The error for a name that a value does not have; a table of `words.toml` says
+    what to use.
+    """
+    meant = advice(table, name)
+    attribute = re.match(r" \.(\w+)", meant)
+    usable = attribute is None or hasattr(thing, attribute[1])
+    hint = f". Use{meant}." if meant and usable else ""
+    return AttributeError(
+        f"{type(thing).__name__!r} object has no attribute {name!r}{hint}"
+    )

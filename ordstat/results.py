@@ -5,7 +5,6 @@ update, plot, save.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -15,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from ._typing import FloatArray
-from .advice import Overview, with_advice
-from .checks import advice, canonical, check_names, label_texts, unknown, words
+from .advice import Overview, no_attribute, with_advice
+from .checks import canonical, check_names, label_texts, unknown, words
 from .exceptions import DataError, OptionError, UnavailableError, warn
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.extrapolation import tell_far
@@ -334,13 +333,7 @@ class OrdinalResults:
             others = words("who_has").get(name)
             if others is not None:
                 raise UnavailableError(f"{self.method} has no .{name}: {others}.")
-            meant = advice("attribute", name)
-            attribute = re.match(r" \.(\w+)", meant)
-            usable = attribute is None or hasattr(self, attribute[1])
-            hint = f". Use{meant}." if meant and usable else ""
-            raise AttributeError(
-                f"{type(self).__name__!r} object has no attribute {name!r}{hint}"
-            )
+            raise no_attribute(self, "attribute", name)
 
     def _figure(self, name: str, column: str) -> Any:
         """A figure of `glance()`, by the name of another package."""

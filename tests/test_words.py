@@ -1,5 +1,6 @@
 """Names and habits that users of other packages bring along."""
 
+import copy
 import re
 from inspect import signature
 
@@ -282,6 +283,43 @@ def test_arguments_of_other_packages(call, match):
     assert error.value.__context__ is None
 
 
+@pytest.mark.parametrize(
+    ("call", "needs"),
+    [
+        (lambda fit: fit.plot.effects(), r"variable, as in effects\('temp'\)"),
+        (lambda fit: fit.plot.stacked(by="temp"), r"variable, as in stacked\('temp'\)"),
+        (lambda fit: fit.plot.subgroups("temp"), r"subgroups, as in"),
+        (lambda fit: fit.emmeans(), r"variables, as in emmeans\('temp'\)"),
+        (lambda fit: fit.emtrends(), "variables and var"),
+        (lambda fit: fit.test(), r"hypotheses, as in test\('temp'\)"),
+    ],
+)
+def test_variables_that_were_not_given(call, needs):
+    match = rf"\(\) needs {needs}.* The formula has 'temp', 'contact'\.$"
+    with pytest.raises(OptionError, match=match):
+        call(ordfit(FORMULA, WINE))
+
+
+def test_a_formula_without_variables_has_no_picture_of_one():
+    with pytest.raises(OptionError, match="the formula has none"):
+        ordfit("rating ~ 1", WINE, "ordboost", rounds=1, depth=1).plot.dependence()
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("pairs", r"\. Use \.contrasts\('pairwise'\)\."),
+        ("summary", r"\. Use \.frame, or print it\."),
+        ("nothing", "'nothing'$"),
+    ],
+)
+def test_attributes_of_means(name, use):
+    means = ordfit(FORMULA, WINE).emmeans("temp")
+    assert copy.copy(means).frame.equals(means.frame)
+    with pytest.raises(AttributeError, match=f"'Emmeans' object .*{use}"):
+        getattr(means, name)
+
+
 def test_errors_within_a_method_stay_what_they_are():
     with pytest.raises(
         TypeError, match="missing 1 required positional argument: 'rows'"
@@ -326,6 +364,15 @@ def test_hints_name_what_is_there():
         ("rating ~ temp \N{MINUS SIGN} contact", "is not an operator"),
         ("rating ~ temp, contact", "is not an operator"),
         ("rating = temp", "Write '~' instead of '='"),
+        (
+            "rating ~ s(response, bottle)",
+            r"'bottle' is another\. Write s\(x\) \+ s\(z\)",
+        ),
+        ("rating ~ ns(response, bottle)", r"one variable; 'bottle' is another\.$"),
+        ("rating ~ s(judge, bs='re')", r"'judge' is a factor of 9 .*\(1 \| judge\)"),
+        ("rating ~ s(response, bs='re')", r"\(1 \| g\)"),
+        ("rating ~ s(response, df=4)", r"Write ns\(x, df=4\)"),
+        ("rating ~ s()", r"s\(\) must have a variable"),
     ],
 )
 def test_formulas(formula, match):

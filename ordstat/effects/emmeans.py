@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
-from ..advice import with_advice
+from ..advice import no_attribute, with_advice
 from ..checks import fraction, mapping, one_of, variable_names
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows
@@ -123,6 +123,12 @@ class Emmeans(Exported):
             )._repr_html_()
             + contrasts
         )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """AttributeError that says what to use."""
+            raise no_attribute(self, "attribute of means", name)
 
     def exported(self) -> list[NotedFrame]:
         contrasts = [self._contrasted()] if self.method else []

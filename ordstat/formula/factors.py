@@ -440,8 +440,10 @@ class Interpreter:
             return self._value(node.args[0])
         if name not in (*CODED, *EFFECTS, *FITTED, *ELEMENTWISE):
             raise unknown_function(node, name)
-        if not node.args or None in options:
+        if None in options:
             raise refusal(node)
+        if not node.args:
+            raise FormulaError(f"{said(node)}: {name}() must have a variable.")
         if name in CODED:
             return self._coded(node, name, options)
         values = {str(key): literal(option) for key, option in options.items()}
@@ -457,11 +459,7 @@ class Interpreter:
                 *(numeric(self._value(part), node) for part in node.args),
                 **values,
             )
-        x = np.asarray(numeric(self._value(node.args[0]), node.args[0]), dtype=float)
-        if x.ndim != 1:
-            raise FormulaError(
-                f"{said(node)}: the first argument must be one column of numbers."
-            )
+        x = self._numbers(node, name)
         present = np.isfinite(x)
         key = ast.unparse(node)
         if key not in self.states:
@@ -480,6 +478,30 @@ class Interpreter:
         out = np.full((x.size, *columns.shape[1:]), np.nan)
         out[present] = columns
         return out
+
+    def _numbers(self, node: ast.Call, name: str) -> FloatArray:
+        """(N,) the variable of a spline or of another function of a whole column."""
+        others = [p for p in node.args[1:] if (dotted_name(p) or "") in self.columns]
+        if others:
+            surface = advice("function", "te") if name == SMOOTH else ""
+            raise FormulaError(
+                f"{said(node)}: {name}() must have one variable;"
+                f" {source(others[0])!r} is another.{surface}"
+            )
+        value = self._value(node.args[0])
+        if name == SMOOTH and isinstance(value, Factor):
+            label = source(node.args[0])
+            raise FormulaError(
+                f"{said(node)}: s() must have a numeric variable; {label!r} is a factor"
+                f" of {len(value.levels)} levels. Write {label} for an effect of each"
+                f" level, (1 | {label}) for a random one."
+            )
+        x = np.asarray(numeric(value, node.args[0]), dtype=float)
+        if x.ndim != 1:
+            raise FormulaError(
+                f"{said(node)}: the first argument must be one column of numbers."
+            )
+        return x
 
     def _coded(self, node: ast.Call, name: str, options: dict[Any, ast.expr]) -> Factor:
         codings = [
@@ -545,8 +567,10 @@ def bound(
         names = ", ".join(
             str(p.replace(annotation=p.empty)) for p in signature.parameters.values()
         )
+        table = f"arguments of {dotted_name(node.func)}"
+        hints = "".join(dict.fromkeys(advice(table, word) for word in keywords))
         raise FormulaError(
-            f"{said(node)}: {error}; the arguments are ({names})."
+            f"{said(node)}: {error}; the arguments are ({names}).{hints}"
         ) from error
 
 

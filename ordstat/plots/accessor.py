@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 import numpy as np
 import pandas as pd
 
+from ..advice import with_advice
 from ..checks import did_you_mean, flag, label_texts, words
 from ..exceptions import OptionError
 from . import (
@@ -111,6 +112,7 @@ def _drawn_first(plots: Plots | PooledPlots, ax: Any, options: dict[str, Any]) -
     return drawn
 
 
+@with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class Plots:
     """Pictures of a fit: `fit.plot.latent()`. They return matplotlib axes.
@@ -429,6 +431,7 @@ class Plots:
         )
 
 
+@with_advice
 class RankerPlots(Plots):
     """Pictures of a fit without a likelihood; `dir(fit.plot)` lists the names for a
     fit.
@@ -553,6 +556,7 @@ class RankerPlots(Plots):
         )
 
 
+@with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledPlots:
     """Pictures of fits to imputed data, pooled: `pooled.plot.forest()`,
@@ -618,6 +622,7 @@ class PooledPlots:
         )
 
 
+@with_advice
 class LikelihoodPlots(Plots):
     """Pictures of a likelihood fit, including its coefficients and probabilities.
 
