@@ -32,6 +32,7 @@ from .coding import (
 from .columns import Column, Columns, Factor, Value, matched
 from .doubtful import column_notes
 from .factors import Transform, contrast_of
+from .names import by_text, in_own_names
 from .parse import parse_expression
 from .random_rows import RandomColumns, RandomRows
 from .random_terms import RandomTerm, fit_random_terms
@@ -716,13 +717,17 @@ def constrained(design: Design, constraints: Any) -> Design:
     if not isinstance(constraints, Mapping):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
     signs = np.zeros(len(design.names), dtype=np.int8)
-    for column, sign in constraints.items():
+    shown = by_text(design.spec.shown({}))
+    for given, sign in constraints.items():
+        column = in_own_names(str(given), shown)
         if column not in design.names or str(sign) not in _SIGNS:
-            near = did_you_mean(str(column), design.names)
+            near = did_you_mean(column, design.names)
             raise OptionError(
                 f"{_CONSTRAINTS}; got {column!r}: {sign!r}. The columns are"
                 f" {', '.join(design.names)}.{near}"
             )
+        if signs[design.names.index(column)]:
+            raise OptionError(f"constraints must name {column!r} once; got it twice.")
         signs[design.names.index(column)] = _SIGNS[sign]
     if not signs.any():
         return design

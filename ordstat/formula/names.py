@@ -5,6 +5,8 @@ they print.
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -264,3 +266,38 @@ def by_text(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
         if shown.setdefault(name, text) != text:
             shared.add(name)
     return {name: text for name, text in shown.items() if name not in shared}
+
+
+def in_own_names(text: str, shown: Mapping[str, str]) -> str:
+    """A text in which printed names of columns, terms and parameters are replaced by
+    their own names; backticks around them may be left out.
+
+    Parameters
+    ----------
+    text : str
+        One name, or a hypothesis.
+    shown : mapping of names to printed names
+        As `by_text` makes it. A printed name that two things share, or that is the name
+        of another thing, is left as it is.
+
+    Examples
+    --------
+    >>> shown = {"temp[T.warm]": "temp: warm", "contact[T.yes]": "contact: yes"}
+    >>> in_own_names("temp: warm = 2 * contact: yes", shown)
+    'temp[T.warm] = 2 * contact[T.yes]'
+    """
+    if text in shown:
+        return text
+    times = Counter(shown.values())
+    own = {
+        printed: name
+        for name, printed in shown.items()
+        if printed not in shown and times[printed] == 1
+    }
+    longest_first = sorted((p for p in own if p in text), key=len, reverse=True)
+    if not longest_first:
+        return text
+    names = "|".join(map(re.escape, longest_first))
+    # not the start of a longer name
+    printed = re.compile(rf"`({names})`|(?<![\w.])({names})(?![\w\[|.])")
+    return printed.sub(lambda found: own[found[1] or found[2]], text)

@@ -24,6 +24,7 @@ from ..checks import (
     whole,
 )
 from ..exceptions import ConvergenceWarning, OptionError, UnavailableError, warn
+from ..formula.names import in_own_names
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 
@@ -196,7 +197,7 @@ def posterior_draws(
         )
     estimated = ~r.fit.aliased
     names = np.array(r.parameters.names)[estimated].tolist()
-    normal = _Normal.of(prior, names)
+    normal = _Normal.of(prior, names, r.names_shown())
     centre, covariance = normal.updated(
         r.fit.coefficients[estimated], r.fit.information.covariance()
     )
@@ -261,13 +262,17 @@ class _Normal:
 
     @classmethod
     def of(
-        cls, prior: Mapping[str, tuple[float, float]] | None, names: list[str]
+        cls,
+        prior: Mapping[str, tuple[float, float]] | None,
+        names: list[str],
+        shown: Mapping[str, str],
     ) -> _Normal:
-        """From the prior as it was given."""
+        """From the prior as it was given; `shown` has printed names by names."""
         mean = np.zeros(len(names))
         precision = np.zeros(len(names))
         example = "{'x': (0.0, 1.0)}"
-        for name, moments in mapping("prior", prior, example).items():
+        for given, moments in mapping("prior", prior, example).items():
+            name = in_own_names(str(given), shown)
             if name not in names:
                 raise unknown("each name in prior", name, names)
             try:
@@ -278,6 +283,10 @@ class _Normal:
                     f" {example}; got {moments!r}."
                 ) from error
             position = names.index(name)
+            if precision[position]:
+                raise OptionError(
+                    f"prior must name each parameter once; {name!r} has two priors."
+                )
             mean[position] = number(f"the mean in prior[{name!r}]", centre)
             deviation = number(
                 f"the standard deviation in prior[{name!r}]", deviation, above=0.0

@@ -13,12 +13,14 @@ from scipy.special import chdtri
 from .._typing import FloatArray, IntArray
 from ..checks import flag, fraction, mapping, number, one_of, unknown, whole
 from ..exceptions import OptionError, UnavailableError
+from ..formula.names import in_own_names
 from ..likelihood.alerts import not_estimated
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.sections import fractional
+from .wald import named_parameters
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -242,23 +244,22 @@ def positions(r: LikelihoodResults, parm: Any) -> IntArray:
     for None.
     """
     names = _names(r)
-    location = r.parameters.of("location")
     if parm is None:
         return np.arange(len(names))
-    by_name = {
-        term: location[columns].tolist() for term, columns in r.design.terms.items()
-    }
+    by_name = named_parameters(r)
     by_name |= {name: [position] for position, name in enumerate(names)}
     several = isinstance(parm, Iterable) and not isinstance(parm, str)
+    shown = r.names_shown()
     last = len(names) - 1
     chosen: list[int] = []
     for each in parm if several else [parm]:
         if not isinstance(each, str):
             chosen.append(whole("each parm", each, 0, last, also=", or a name"))
-        elif each in by_name:
-            chosen += by_name[each]
+        elif (name := in_own_names(each, shown)) in by_name:
+            chosen += by_name[name]
         else:
-            valid = tuple(dict.fromkeys((*names, *r.design.terms)))
+            terms = (r.design.terms, r.design.nominal_terms, r.design.scale_terms)
+            valid = dict.fromkeys((*names, *(term for part in terms for term in part)))
             raise unknown("each parm", each, valid)
     return np.array(list(dict.fromkeys(chosen)), dtype=np.intp)
 

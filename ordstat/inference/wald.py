@@ -15,6 +15,7 @@ from scipy.special import chdtrc, fdtrc
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import did_you_mean, listed_texts, one_of
 from ..exceptions import OptionError
+from ..formula.names import in_own_names
 from ..likelihood.alerts import infinite_and_diverging
 from ..likelihood.covariance_choice import Covariance
 from ..likelihood.standard_errors import rule_by_estimates
@@ -497,38 +498,50 @@ def hypothesis_tests(
     return NotedFrame.of(table, notes, f"Wald tests, {r.own_covariance.words}")
 
 
+def named_parameters(r: LikelihoodResults) -> dict[str, list[int]]:
+    """Positions of the parameters that a name stands for: itself, or the coefficients
+    of a column or term of any formula, or of a variable.
+    """
+    named = {name: [i] for i, name in enumerate(r.parameters.names)}
+    design = r.design
+    parts = {
+        "scale": (design.scale_terms, design.scale_names),
+        "nominal": (design.nominal_terms, design.nominal_names),
+        "location": (design.terms, design.names),
+    }
+    # a term of several formulas means its location effects
+    for kind, (terms, columns) in parts.items():
+        positions = r.parameters.of(kind)
+        # thresholds, or 1
+        each = positions.size // max(len(columns), 1)
+        for place, column in enumerate(columns):
+            if column not in r.parameters.names:
+                members = positions[each * place : each * (place + 1)]
+                named[column] = members.tolist()
+        for term, of_term in terms.items():
+            members = positions[each * of_term.start : each * of_term.stop].tolist()
+            named[term] = members
+            if kind == "scale":
+                named[f"scale.{term}"] = members
+    for variable, columns_of_it in _by_variable(design, named).items():
+        named.setdefault(variable, columns_of_it)
+    return named
+
+
 def _equations(r: LikelihoodResults, hypotheses: str | Sequence[str]) -> list[str]:
     """The hypotheses as equations; a term or parameter alone means that its
     coefficients are 0.
     """
-    named = {name: [name] for name in r.parameters.names}
-    design = r.design
-    parts = {
-        "scale": design.scale_terms,
-        "nominal": design.nominal_terms,
-        "location": design.terms,
+    every = r.parameters.names
+    named = {
+        name: [every[i] for i in positions if every[i] == name or not r.fit.aliased[i]]
+        for name, positions in named_parameters(r).items()
     }
-    # a term of several formulas means its location effects
-    for kind, terms in parts.items():
-        positions = r.parameters.of(kind)
-        # thresholds, or 1
-        each = positions.size // max(
-            (columns.stop for columns in terms.values()), default=1
-        )
-        for term, columns in terms.items():
-            members = positions[each * columns.start : each * columns.stop]
-            named[term] = [
-                r.parameters.names[member]
-                for member in members
-                if not r.fit.aliased[member]
-            ]
-            if kind == "scale":
-                named[f"scale.{term}"] = named[term]
-    for variable, columns_of_it in _by_variable(design, named).items():
-        named.setdefault(variable, columns_of_it)
     spelled = {_bare(name): name for name in named}
+    shown = r.names_shown()
     equations: list[str] = []
-    for text in listed_texts("hypotheses", hypotheses):
+    for given in listed_texts("hypotheses", hypotheses):
+        text = in_own_names(given, shown)
         whole = "=" in text or _bare(text) in spelled
         for part in [text] if whole else re.split(r"[,\n]", text):
             name = spelled.get(_bare(part), part.strip())
@@ -550,13 +563,13 @@ def _bare(name: str) -> str:
 
 
 def _by_variable(
-    design: Design, named: Mapping[str, list[str]]
-) -> dict[str, list[str]]:
+    design: Design, named: Mapping[str, list[int]]
+) -> dict[str, list[int]]:
     """The parameters of all location terms that are made of one variable alone, such as
     ns(x, 3).
     """
     variables = design.spec.variables()
-    members: dict[str, list[str]] = {}
+    members: dict[str, list[int]] = {}
     for term in design.terms:
         if len(variables[term]) == 1:
             members.setdefault(next(iter(variables[term])), []).extend(named[term])

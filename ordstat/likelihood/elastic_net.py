@@ -11,6 +11,7 @@ from .._typing import IntArray
 from ..advice import with_advice
 from ..checks import did_you_mean, flag, jobs, number, one_of, whole
 from ..exceptions import OptionError
+from ..formula.names import by_text, in_own_names
 from ..formula.sample import PenalisedColumns
 from .flexible import FLEXIBLE
 
@@ -181,7 +182,9 @@ class ElasticNet:
         for start, parts in ((0, design.nominal_terms), (q, design.terms)):
             places = np.arange(start, len(names))
             terms += [(term, places[columns]) for term, columns in parts.items()]
-        for name, value in self.factors or ():
+        shown = by_text(design.spec.shown({}))
+        for given, value in self.factors or ():
+            name = in_own_names(given, shown)
             inside = [places for term, places in terms if term == name]
             own = [np.flatnonzero([name == column for column in names]), *inside]
             chosen = np.unique(np.concatenate(own))

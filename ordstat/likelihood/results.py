@@ -645,9 +645,9 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms;
-            by default all parameters. A fraction here is taken as the level:
-            confint(0.9).
+            Parameters by name, as in `params` or as printed ("temp: warm"), or by
+            position in `params` (from 0), or terms; by default all parameters. A
+            fraction here is taken as the level: confint(0.9).
         level : float in (0, 1)
         type : {"wald", "profile"}
             Estimate plus and minus the normal quantile (that of t under a CR2
@@ -694,8 +694,8 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name or by position in `params` (from 0), or location terms;
-            by default all parameters.
+            Parameters by name, as in `params` or as printed ("temp: warm"), or by
+            position in `params` (from 0), or terms; by default all parameters.
         level : float in (0, 1)
             Values range between the profile limits of this level; up to 5 standard
             errors if a limit is infinite.
@@ -812,9 +812,9 @@ class LikelihoodResults(OrdinalResults):
         n : int
             Draws, at least 100.
         prior : mapping of str to (mean, standard deviation), optional
-            Independent normal priors of parameters, by their names in `params`; the
-            others have flat priors. The penalty of a penalised fit is a prior, too: a
-            ridge is normal, "jeffreys" is Jeffreys' prior.
+            Independent normal priors of parameters, by their names in `params` or as
+            printed; the others have flat priors. The penalty of a penalised fit is a
+            prior, too: a ridge is normal, "jeffreys" is Jeffreys' prior.
         seed : int or numpy.random.Generator
         callback : callable(step, total, message), optional
             Called after every draw.
@@ -1532,7 +1532,8 @@ class LikelihoodResults(OrdinalResults):
             Terms or parameters, whose coefficients are tested against 0: "temp",
             ["temp", "contact"]. Or equations between commas: "temp = contact",
             "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with parameters
-            by name, or by their term if it has one column.
+            by name, as in `params` or as printed ("temp: warm = 0"), or by their term
+            if it has one column.
         vcov : str or dict, optional
             As in `vcov`.
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from seams import build
 
-from ordstat import ordfit, table
-from ordstat.formula.names import by_text, shown_factor
+from ordstat import ElasticNet, OptionError, datasets, ordfit, table
+from ordstat.formula.names import by_text, in_own_names, shown_factor
 from ordstat.formula.parse import parse_expression
 from ordstat.report.frames import NotedFrame
 
@@ -193,3 +193,85 @@ def test_the_page_shows_the_same_names(fit, odd, tmp_path):
     # no column of a level, so no note on them
     ordfit("y ~ `dose [mg]`", odd).report(plain)
     assert "its rows are those with 1" not in plain.read_text(encoding="utf-8")
+
+
+def test_printed_names_mean_the_same_as_names(odd):
+    fit = ordfit("y ~ `dose [mg]` + g", odd)
+    for name in fit.coef.index[1:]:
+        level = name.removeprefix("g[T.").removesuffix("]")
+        printed = f"g: {level}"
+        assert fit.confint(printed).equals(fit.confint(name))
+        assert fit.test(printed).equals(fit.test(name))
+        for text in (f"{printed} = 0.5 * dose [mg]", f"`{printed}` = 0.5*`dose [mg]`"):
+            tested = fit.test(text)["difference"].item()
+            expected = fit.coef[name] - 0.5 * fit.coef["dose [mg]"]
+            assert tested == pytest.approx(expected, rel=1e-12)
+
+
+WINE = datasets.load("wine")
+
+
+@pytest.mark.parametrize(
+    ("ask", "name"),
+    [
+        (lambda fit, name: fit.profile(name, points=3), "contact[T.yes]"),
+        (lambda fit, name: fit.plot.profiles(parm=name, draw=False), "contact[T.yes]"),
+        (
+            lambda fit, name: fit.draws(100, prior={name: (0.0, 1.0)}, seed=1).frame,
+            "contact[T.yes]",
+        ),
+        (
+            lambda fit, name: fit.update(penalty=ElasticNet(factors={name: 0.0})).path,
+            "contact[T.yes]",
+        ),
+    ],
+)
+def test_every_question_takes_printed_names(ask, name):
+    fit = ordfit("rating ~ temp + contact", WINE)
+    pd.testing.assert_frame_equal(ask(fit, "contact: yes"), ask(fit, name))
+
+
+def test_a_column_means_its_effects_on_all_thresholds():
+    fit = ordfit("rating ~ temp", WINE, nominal="~ contact", scale="~ temp")
+    names = [name for name in fit.params.index if name.endswith(".contact[T.yes]")]
+    assert len(names) == 4
+    table = fit.test("contact: yes")
+    assert table.index.tolist()[:-1] == [f"{name} = 0" for name in names]
+    assert table.equals(fit.test("contact"))
+    for text in ("contact", "contact: yes", "contact[T.yes]"):
+        assert fit.confint(text).index.tolist() == names
+    assert fit.confint("contact: yes, 1|2").index.tolist() == names[:1]
+    assert fit.confint("temp: warm (scale)").index.tolist() == ["scale.temp[T.warm]"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "text", "meant"),
+    [
+        # printed names that are parts of others, or numbers of them
+        ({"g[T.1]": "g: 1", "g[T.10]": "g: 10"}, "g: 10 = g: 1", "g[T.10] = g[T.1]"),
+        ({"g[T.1]": "g: 1"}, "g: 1.5 = 0", "g: 1.5 = 0"),
+        # the name of another column
+        ({"g[T.a]": "g: a", "g: a": "g: a"}, "g: a", "g: a"),
+        # a name that two things share
+        ({"g[T.a]": "g: a", "h": "g: a"}, "g: a = 0", "g: a = 0"),
+    ],
+)
+def test_only_whole_printed_names_of_one_thing_are_replaced(shown, text, meant):
+    assert in_own_names(text, shown) == meant
+
+
+def test_a_parameter_named_in_two_ways_has_one_prior():
+    fit = ordfit("rating ~ temp", WINE)
+    with pytest.raises(OptionError, match="each parameter once"):
+        fit.draws(100, prior={"temp: warm": (0, 1), "temp[T.warm]": (0, 2)})
+
+
+def test_signs_of_columns_by_printed_names():
+    data = WINE.assign(x=np.arange(72.0) % 5, z=np.arange(72.0) % 7)
+    by_name, by_text_ = (
+        ordfit(
+            "rating ~ x:z", data, "ordboost", rounds=3, depth=1, constraints={name: "+"}
+        )
+        for name in ("x:z", "x \N{MULTIPLICATION SIGN} z")
+    )
+    assert by_name.thresholds.equals(by_text_.thresholds)
