@@ -381,6 +381,10 @@ def fit_design(
             "design must go with a formula without smooth terms: write"
             f" {UNPENALISED_TERMS}."
         )
+    if design.survey is not None and design.sample.stepped is not None:
+        raise OptionError(
+            "design must go with a formula without mono(): write x in place of mono(x)."
+        )
     design = method.marked(design)
     chosen = None
     if vcov is not None:

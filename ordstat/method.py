@@ -103,6 +103,7 @@ class Supports:
     cluster: bool = False  # takes Sample.cluster
     partial: bool = False  # takes Sample.highest
     smooth: bool = False  # takes Sample.smooths
+    stepped: bool = False  # takes Sample.stepped
     signs: bool = False  # takes Sample.signs
     absent_levels: bool = False  # takes levels that have no rows
     missing: bool = False  # takes NaN in Rows.X
@@ -230,6 +231,7 @@ class Method:
                 sample.highest is not None and not self.supports.partial
             ),
             "smooth terms": (sample.smooths is not None and not self.supports.smooth),
+            "mono() terms": sample.stepped is not None and not self.supports.stepped,
             "constraints=": sample.signs is not None and not self.supports.signs,
             "columns of categories": (
                 sample.categories is not None and not self.supports.categories

@@ -21,6 +21,7 @@ from ..formula import inputs
 from ..formula.columns import Column, Columns, Factor, factor_of, matched
 from ..formula.design import Design, make
 from ..formula.factors import FITTED, Interpreter, Transform, Weighted, bound, numeric
+from ..formula.ordered_effects import ordered_call
 from ..formula.parse import (
     Expression,
     PartialCall,
@@ -582,6 +583,10 @@ def _refuse_all_rows(recipe: Recipe, spec: FormulaSpec) -> None:
         "(1 | g)": bool(spec.location.random),
         "na_action='keep'": recipe.na_action == "keep",
     }
+    for expression in spec.expressions.values():
+        call = ordered_call(expression)
+        if call is not None:
+            asked[ast.unparse(call)] = True
     for what, wanted in asked.items():
         if wanted:
             raise OptionError(

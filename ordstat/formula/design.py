@@ -33,6 +33,7 @@ from .columns import Column, Columns, Factor, Value, matched
 from .doubtful import column_notes
 from .factors import Transform, contrast_of
 from .names import by_text, in_own_names
+from .ordered_effects import stepped_columns
 from .parse import parse_expression
 from .random_rows import RandomColumns, RandomRows
 from .random_terms import RandomTerm, fit_random_terms
@@ -428,6 +429,7 @@ def make(
             cluster=cluster,
             categories=location.categories,
             smooths=penalties,
+            stepped=stepped_columns(spec, location.terms),
         ),
         names=spec.names["location"],
         nominal_names=spec.names["nominal"],

@@ -1,17 +1,17 @@
-"""Effects of ordered predictors: smooth(x)."""
+"""Effects of ordered predictors: smooth(x) and mono(x)."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import FloatArray
-from ..checks import number, shown_labels
+from .._typing import FloatArray, IntArray
+from ..checks import number, one_of, shown_labels
 from ..exceptions import DataError, FormulaError
 from .names import ORDERED
 from .parse import Expression, Term, dotted_name
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Most levels of an ordered predictor.
 _MOST_LEVELS = 100
+_SIGNS = {"increasing": 1, "decreasing": -1}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +31,17 @@ class OrderedEffect:
 
     Attributes
     ----------
-    kind : {"smooth"}
-        Squared steps are penalised.
+    kind : {"smooth", "mono"}
+        Squared steps are penalised; or steps have one sign.
     weight : float or None
         The smoothing parameter (sp=); None if it is estimated.
+    sign : {1, -1}
+        1 where effects must not decrease.
     """
 
     kind: str
     weight: float | None = None
+    sign: int = 1
 
 
 def smooth_steps(sp: float | None = None) -> OrderedEffect:
@@ -48,8 +52,57 @@ def smooth_steps(sp: float | None = None) -> OrderedEffect:
     return OrderedEffect(kind="smooth", weight=weight)
 
 
+def mono_steps(direction: str = "increasing") -> OrderedEffect:
+    """mono(x, direction="increasing"): effects do not decrease from a level to the
+    next, or do not increase, if "decreasing".
+    """
+    one_of("direction", direction, tuple(_SIGNS))
+    return OrderedEffect(kind="mono", sign=_SIGNS[direction])
+
+
 #: The functions of formulas: name to what makes the effect of the options.
-EFFECTS: dict[str, Callable[..., OrderedEffect]] = {"smooth": smooth_steps}
+EFFECTS: dict[str, Callable[..., OrderedEffect]] = {
+    "smooth": smooth_steps,
+    "mono": mono_steps,
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SteppedColumns:
+    """Columns of X of one ordered predictor, coded by treatment, whose steps between
+    neighbouring levels are bounded.
+
+    Attributes
+    ----------
+    columns : (m,)
+    sign : {1, -1}
+        That of steps.
+    """
+
+    columns: IntArray
+    sign: int
+
+
+def stepped_columns(
+    spec: FormulaSpec, terms: Mapping[str, slice]
+) -> tuple[SteppedColumns, ...] | None:
+    """Those of the terms mono(x), which have these columns; None without any."""
+    found = []
+    for term, _, coding in stepped_terms(spec):
+        assert coding.effect is not None
+        of_term = terms[term.label]
+        columns = np.arange(of_term.start, of_term.stop)
+        found.append(SteppedColumns(columns=columns, sign=coding.effect.sign))
+    return tuple(found) or None
+
+
+def stepped_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
+    """Those of the ordered terms whose steps can be 0."""
+    return [
+        (term, factor, coding)
+        for term, factor, coding in ordered_terms(spec)
+        if coding.effect is not None and coding.effect.kind != "smooth"
+    ]
 
 
 def steps(count: int) -> FloatArray:
@@ -71,8 +124,8 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     Raises
     ------
     FormulaError
-        smooth(x) inside another expression, in an interaction, or outside the location
-        effects.
+        smooth(x) or mono(x) inside another expression, in an interaction, or outside
+        the location effects.
     DataError
         A variable without an order, or with too many or too few levels.
     """
@@ -91,21 +144,21 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
             else:
                 elsewhere += term.factors
     for expression in elsewhere:
-        _check_without(expression)
-    return found
-
-
-def _check_without(expression: Expression) -> None:
-    """FormulaError for smooth() in an expression."""
-    if "(" not in expression.key:
-        return
-    for node in ast.walk(expression.tree):
-        if _is_call(node):
+        call = ordered_call(expression)
+        if call is not None:
             raise FormulaError(
-                f"{ast.unparse(node)} must be a term of its own, neither in an"
+                f"{ast.unparse(call)} must be a term of its own, neither in an"
                 " interaction nor in another expression, and not one of nominal=,"
                 " scale= or random terms. Write the variable itself there."
             )
+    return found
+
+
+def ordered_call(expression: Expression) -> ast.AST | None:
+    """The call of smooth() or mono() in an expression, if any."""
+    if "(" not in expression.key:
+        return None
+    return next(filter(_is_call, ast.walk(expression.tree)), None)
 
 
 def _is_call(node: ast.AST) -> bool:

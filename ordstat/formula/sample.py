@@ -10,6 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
+from .ordered_effects import SteppedColumns
 from .random_rows import RandomRows
 from .smooths import SmoothBlock
 
@@ -143,6 +144,8 @@ class Sample:
         Groups and penalty factors of the columns; None for columns one by one.
     smooths : tuple of SmoothBlock or None
         Columns of X with penalties of their wiggliness; None without smooth terms.
+    stepped : tuple of SteppedColumns or None
+        Columns of X of ordered predictors whose effects have a direction.
     """
 
     rows: Rows
@@ -156,6 +159,7 @@ class Sample:
     highest: IntArray | None = None
     penalised: PenalisedColumns | None = None
     smooths: tuple[SmoothBlock, ...] | None = None
+    stepped: tuple[SteppedColumns, ...] | None = None
 
     #: Arrays with a value for each row.
     by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "cluster", "highest")

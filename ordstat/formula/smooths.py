@@ -301,14 +301,15 @@ def _ordered_smooth(factor: Expression, coding: Coding) -> SmoothTerm:
     )
 
 
-def _penalised_steps(columns: slice, coding: Coding) -> SmoothBlock:
+def _penalised_steps(
+    columns: slice, coding: Coding, weight: float | None
+) -> SmoothBlock:
     """The effects of levels against the lowest, whose squared steps are penalised."""
-    assert coding.effect is not None
     differences = steps(len(coding.levels) - 1)
     return SmoothBlock(
         columns=np.arange(columns.start, columns.stop),
         penalty=differences.T @ differences,
-        weight=coding.effect.weight,
+        weight=weight,
     )
 
 
@@ -329,8 +330,11 @@ def smooth_terms(
             _check_place(role, factor)
     found = _curves(spec, location)
     for term, factor, coding in ordered_terms(spec):
-        block = _penalised_steps(location.terms[term.label], coding)
-        found.append((_ordered_smooth(factor, coding), block))
+        assert coding.effect is not None
+        if coding.effect.kind == "smooth":
+            columns = location.terms[term.label]
+            block = _penalised_steps(columns, coding, coding.effect.weight)
+            found.append((_ordered_smooth(factor, coding), block))
     if not found:
         return (), None
     names, blocks = zip(*found, strict=True)

@@ -37,6 +37,11 @@ def poolable(fits: Any) -> tuple[LikelihoodResults, ...]:
             f" errors; got {len(given)}."
         )
     _refuse_smooths(given)
+    if any(fit.design.sample.stepped is not None for fit in given):
+        raise OptionError(
+            "fits must have standard errors, which those with mono() lack: write x in"
+            " place of mono(x)."
+        )
     _require_one_model(given)
     _require_same_rows(given)
     _require_finite(given)

@@ -12,6 +12,7 @@ import pandas as pd
 from ..checks import listed, listed_texts, number, one_of
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Sample
+from ..formula.smooths import UNPENALISED_TERMS
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few
@@ -233,6 +234,11 @@ def widest_model(r: LikelihoodResults, scope: Any) -> Marginality:
     for term in design.random:
         if term.text not in present:
             raise _not_fixed(term.text, "with")
+    if design.sample.smooths is not None or design.sample.stepped is not None:
+        raise OptionError(
+            "scope must hold terms without a penalty or limits: write"
+            f" {UNPENALISED_TERMS} or mono(x)."
+        )
     return marginality_of(design.spec)
 
 

@@ -241,6 +241,7 @@ class MultinomialLogit(OrdinalRegression):
         scale=False,
         random=False,
         smooth=False,
+        stepped=False,
         offset=False,
     )
     papers: ClassVar[tuple[str, ...]] = (AGRESTI,)

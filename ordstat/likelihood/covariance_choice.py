@@ -233,6 +233,11 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
             "vcov must go with estimates that have standard errors; those of an"
             " ElasticNet have none. Leave it out, or give it to fit.refit(vcov=...)."
         )
+    if design.sample.stepped is not None:
+        raise OptionError(
+            "vcov must go with estimates that have standard errors; those beside"
+            " mono(x) have none. Leave it out, or write x in place of mono(x)."
+        )
     chosen = _named_covariance(choice, design)
     if chosen.name != "model" and design.smooths:
         raise OptionError(

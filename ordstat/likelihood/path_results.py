@@ -6,33 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
 
-from ..checks import counted, label_texts, one_of
+from ..checks import counted, one_of
 from ..exceptions import (
     ConvergenceWarning,
     DataWarning,
-    OptionError,
     UnavailableError,
     warn,
 )
 from ..report.cells import first_few
 from ..report.frames import NotedFrame
-from ..report.render import Report, Summary, Table
-from ..report.sections import (
-    alert_notes,
-    certificate_text,
-    data_header,
-    error_tables,
-    summary_of,
-    threshold_table,
-)
+from ..report.render import Table
 from ..report.warnings import Alert
+from .bare_results import ResultsWithoutErrors
 from .columns import equal_columns
-from .covariance_choice import Covariance
 from .elastic_net import CRITERIA, RULES, ElasticNet
 from .elastic_path import TOLERANCE, Path, Scored, fit_at
 from .results import LikelihoodResults
@@ -41,10 +32,6 @@ from .unavailable import without
 if TYPE_CHECKING:
     from .._typing import Progress
 
-_NO_ERRORS = (
-    "No standard errors or p-values: the data chose the coefficients and the penalty"
-    " shrinks them, so that the usual ones do not hold."
-)
 _SELECTED = (
     "The terms were selected by an elastic net on the same rows: standard errors,"
     " limits and tests do not account for the selection."
@@ -74,7 +61,7 @@ _DIVIDED = (
 
 @without("path")
 @dataclass(frozen=True, eq=False, repr=False)
-class PathResults(LikelihoodResults):
+class PathResults(ResultsWithoutErrors):
     """A likelihood model with an elastic net penalty, at one lambda of its path.
 
     Coefficients are on the scale of the columns, those that were not selected are 0.
@@ -91,6 +78,13 @@ class PathResults(LikelihoodResults):
     >>> fit.at(fit.path["lambda"].iloc[0]).selected
     []
     """
+
+    no_errors: ClassVar[str] = (
+        "No standard errors or p-values: the data chose the coefficients and the"
+        " penalty shrinks them, so that the usual ones do not hold."
+    )
+    part: ClassVar[str] = "an elastic net"
+    with_errors: ClassVar[str] = "refit().summary()"
 
     @property
     def _path(self) -> Path:
@@ -347,15 +341,6 @@ class PathResults(LikelihoodResults):
     # What has no errors
 
     @property
-    def own_covariance(self) -> Covariance:
-        """That of the model, which is not known."""
-        return Covariance("model")
-
-    @property
-    def standard_error_notes(self) -> tuple[str, ...]:
-        return (_NO_ERRORS,)
-
-    @property
     def edf(self) -> float:
         """Degrees of freedom, of the thresholds and of the penalised coefficients."""
         return float(self._path.df[self.fit.position])
@@ -381,53 +366,6 @@ class PathResults(LikelihoodResults):
         row = pd.DataFrame(self.path).iloc[[self.fit.position]].reset_index(drop=True)
         row.insert(0, "nobs", self.nobs)
         return row.assign(null_loglik=self.null_loglik, converged=self.converged)
-
-    def summary(
-        self,
-        section: str | None = None,
-        *,
-        exponentiate: bool | None = None,
-        level: float = 0.95,
-        per: Any = None,
-        labels: Mapping[str, str] | None = None,
-    ) -> Summary:
-        """The penalty, what it selected, and the coefficients that are not 0.
-
-        Parameters
-        ----------
-        section : {"model", "fit", "errors", "all"}, optional
-            One part in full, or all; by default one screen.
-        exponentiate, level, per
-            Must be left out: there are no limits, and coefficients are those of the
-            columns.
-        labels : dict of str to str, optional
-            Text for variables or terms, such as {"age": "Age (years)"}.
-
-        Raises
-        ------
-        OptionError
-            `exponentiate`, `level` or `per` is given.
-        """
-        given = {"exponentiate": exponentiate, "level": level != 0.95, "per": per}
-        for name, value in given.items():
-            if value:
-                raise OptionError(
-                    f"{name}= must be left out for fits with an elastic net, whose"
-                    " summary has the coefficients alone. Use refit().summary()."
-                )
-        texts = label_texts(labels)
-        thresholds = threshold_table(pd.DataFrame({"threshold": self.thresholds}))
-        converged = (
-            "Convergence",
-            certificate_text(self.fit.certificate, self.fit.trace),
-        )
-        report = Report(
-            title=self.title,
-            header=(*data_header(self), *self._header(), converged),
-            tables=(*self._effects(texts), thresholds, *error_tables(self)),
-            notes=(*alert_notes(self), *self._left_out(texts), _NO_ERRORS),
-        )
-        return summary_of(self, section, report)
 
     def _header(self) -> tuple[tuple[str, Any], ...]:
         path = self._path
@@ -472,7 +410,7 @@ class PathResults(LikelihoodResults):
                 tables.append(Table(title=title, frame=frame, role=kind))
         return tables
 
-    def _left_out(self, labels: Mapping[str, str]) -> tuple[str, ...]:
+    def _remarks(self, labels: Mapping[str, str]) -> tuple[str, ...]:
         terms = [term for term in self.design.terms if term not in self.selected]
         if not terms:
             return ()

@@ -110,8 +110,8 @@ class Problem:
         sample = sample.among(present)
         rows = sample.rows
         both, scale = columns or _measured(rows, sample.weights, ridge)
-        if sample.smooths is not None:
-            both = _with_smooths(sample)
+        if sample.smooths is not None or sample.stepped is not None:
+            both = _with_all_kept(sample)
         q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = both.part(slice(0, q))
         location = both.part(slice(q, None))
@@ -486,11 +486,13 @@ def _measured(
     return both, column_scales(rows.scale, weights, ridge)
 
 
-def _with_smooths(sample: Sample) -> ColumnScales:
-    """Of the nominal and location columns, where penalties determine those of the
-    smooths.
+def _with_all_kept(sample: Sample) -> ColumnScales:
+    """Of the nominal and location columns, where penalties or limits determine those of
+    smooths and of ordered predictors.
     """
-    columns = np.concatenate([block.columns for block in sample.smooths or ()])
+    smooths = [block.columns for block in sample.smooths or ()]
+    stepped = [own.columns for own in sample.stepped or ()]
+    columns = np.concatenate([*smooths, *stepped])
     rows = sample.rows
     both, _ = _measured(rows, sample.weights, ridge=True)
     parametric = replace(rows, X=np.delete(rows.X, columns, axis=1))

@@ -39,6 +39,7 @@ from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .identification import identified
 from .links import Link
+from .monotone import MonotoneLimits, check_monotone, monotone_estimate
 from .parameters import planned
 from .penalty import Jeffreys, Penalty, Ridge
 from .problem import Problem
@@ -127,6 +128,7 @@ class OrdinalRegression(Method):
         offset=True,
         cluster=True,
         smooth=True,
+        stepped=True,
         absent_levels=True,
         decisions=True,
     )
@@ -167,6 +169,8 @@ class OrdinalRegression(Method):
             _check_partial(sample)
         if sample.smooths is not None:
             check_smooths(self, sample)
+        if sample.stepped is not None:
+            check_monotone(self, sample)
         if sample.X.shape[1] > _MOST_COLUMNS:
             raise DataError(
                 f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"
@@ -245,6 +249,10 @@ class OrdinalRegression(Method):
             from .path_results import PathResults
 
             return PathResults
+        if sample.stepped is not None:
+            from .monotone_results import MonotoneResults
+
+            return MonotoneResults
         if sample.rows.random is None:
             return self.results_class
         from ..mixed.results import MixedResults
@@ -320,10 +328,12 @@ class OrdinalRegression(Method):
             max_iter=self.max_iter,
         )
         smooths = None
-        if sample.smooths is None:
-            estimate = by.of(identified(problem, self.ridge))
-        else:
+        if sample.smooths is not None:
             estimate, smooths = smooth_estimate(by, problem, sample)
+        elif sample.stepped is not None:
+            estimate = monotone_estimate(self, by, problem, sample)
+        else:
+            estimate = by.of(identified(problem, self.ridge))
         problem = estimate.problem
         structure = problem.structure
         n_beta = problem.location.kept.size
@@ -501,6 +511,8 @@ def _certificate(
     name = "max |gradient|"
     if smooths is not None:
         name = "step left, in standard errors"
+    if isinstance(estimate.estimation.penalty, MonotoneLimits):
+        name = "max |score of one case| that the limits leave"
     return Certificate(
         name=name,
         value=estimate.residual,

@@ -79,6 +79,7 @@ _NO_LIKELIHOOD = {
 #: The model's errors, which the reason names, have them.
 _CRITERIA = {"aic": "", "bic": ""}
 _UNPENALISED = "update(penalty=None), and ask that fit"
+_UNLIMITED = "x in place of mono(x), and ask that fit"
 _REFIT = "refit(), which does not account for the selection"
 #: What needs errors or the maximum of the likelihood, which shrunken estimates lack.
 _NEEDS_MAXIMUM = (
@@ -129,6 +130,23 @@ MODIFIERS = {
             "bounds()": "errors(cv=)",
             "margins()": "errors(cv=)",
             "plot.parallel()": "nominal= with the penalty",
+        },
+    ),
+    "monotone": Modifier(
+        "mono(x), whose steps may be at their limit 0, where errors, tests and criteria"
+        " do not hold",
+        lambda r: r.design.sample.stepped is not None,
+        {
+            **dict.fromkeys(
+                [f"{name}()" for name in _NEEDS_MAXIMUM.split()], _UNLIMITED
+            ),
+            **dict.fromkeys(
+                ("predict() with errors", "anova() of several fits", "aic", "bic"),
+                _UNLIMITED,
+            ),
+            "bounds()": "errors(cv=)",
+            "margins()": "errors(cv=)",
+            "plot.parallel()": _UNLIMITED,
         },
     ),
     "random": Modifier(

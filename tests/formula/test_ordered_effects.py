@@ -82,6 +82,112 @@ def test_smooth_steps_have_a_ridge(seed):
     agree(fit, expected)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("seed", seeds())
+def test_monotone_steps_are_at_the_maximum_within_limits(seed, sign):
+    data = problem(seed)
+    direction = "increasing" if sign > 0 else "decreasing"
+    fit = ordfit(f"y ~ mono(dose, '{direction}') + z", data)
+    expected = by_cvxpy(data, limits=lambda step, theta: [sign * step >= 0.0])
+    agree(fit, expected)
+    assert fit.converged
+    assert (sign * np.diff(np.append(0.0, fit.coef[:4])) >= -1e-12).all()
+
+
+def test_two_monotone_predictors_beside_nominal_effects_satisfy_the_conditions():
+    """Moves of the parameters that keep the order do not raise the likelihood."""
+    data = problem(3).assign(other=np.tile([1, 2, 3, 4], 20))
+    fit = ordfit("y ~ mono(dose) + mono(other, 'decreasing')", data, nominal="~ z")
+    assert fit.joined_levels["dose"][0] == ("none",)
+    free = ordfit("y ~ dose + C(other)", data, nominal="~ z")
+    assert free.loglik > fit.loglik > ordfit("y ~ 1", data, nominal="~ z").loglik
+    rng = np.random.default_rng(0)
+    names = fit.coef.index
+    for _ in range(20):
+        steps = np.abs(rng.normal(0.0, 0.02, 7)) * rng.integers(0, 2, 7)
+        move = pd.Series(rng.normal(0.0, 0.02, len(fit.params)), fit.params.index)
+        move[names[-7:-3]] = np.cumsum(steps[:4])
+        move[names[-3:]] = -np.cumsum(steps[4:])
+        assert loglik_at(fit, data, fit.params + move) <= fit.loglik + 1e-9
+
+
+def loglik_at(fit, data, params):
+    """With an effect of z on each threshold, by the formula of the model."""
+    values = params.to_numpy()
+    dose = np.append(0.0, values[6:10])[data["dose"].cat.codes]
+    other = np.append(0.0, values[10:])[data["other"] - 1]
+    z = data["z"].to_numpy()[:, None]
+    below = 1.0 / (
+        1.0 + np.exp(dose[:, None] + other[:, None] - values[:3] - z * values[3:6])
+    )
+    p = np.diff(below, prepend=0.0, append=1.0, axis=1)
+    return np.log(p[np.arange(len(data)), data["y"]]).sum()
+
+
+def test_levels_against_the_order_are_joined():
+    data = problem(0)
+    data.loc[data["dose"] == "top", "y"] = 0
+    fit = ordfit("y ~ mono(dose) + z", data)
+    expected = by_cvxpy(data, limits=lambda step, theta: [step >= 0.0])
+    agree(fit, expected)
+    assert fit.joined_levels["dose"][-1] == ("middle", "high", "top")
+    # an ordinary fit of the joined levels
+    joined = data["dose"].cat.rename_categories({"middle": "m"}).astype(str)
+    joined = joined.replace({"high": "m", "top": "m"})
+    again = ordfit("y ~ g + z", data.assign(g=joined), levels=[0, 1, 2, 3])
+    assert fit.loglik == pytest.approx(again.loglik, abs=1e-9)
+
+
+def test_monotone_effects_without_a_maximum_are_refused():
+    data = problem(0)
+    data.loc[data["dose"] == "top", "y"] = 3
+    with pytest.raises(DataError, match="finite estimates"):
+        ordfit("y ~ mono(dose) + z", data)
+    with pytest.raises(DataError, match="must not determine its steps"):
+        ordfit("y ~ mono(dose) + d", data.assign(d=data["dose"].cat.codes))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "vcov confint conf_int profile bootstrap test anova joint_tests drop1 add1",
+        "nominal_test scale_test score_test brant gof influence vif marginal_effects",
+        "step emmeans emtrends superiority subgroups with_vcov bounds margins aic bic",
+    ],
+)
+def test_monotone_effects_have_no_errors_or_tests(question):
+    fit = ordfit("y ~ mono(dose) + z", problem(0))
+    for name in question.split():
+        with pytest.raises(UnavailableError, match=r"mono\(x\).* Use "):
+            getattr(fit, name)
+    assert fit.tidy()[["std_error", "p_value", "conf_low"]].isna().all(axis=None)
+    text = str(fit.summary())
+    assert "No standard errors or p-values" in text and "2.5%" not in text
+    assert "edf" not in fit.glance()
+
+
+def test_fits_with_monotone_effects_are_not_compared_as_if_they_were_free():
+    data = problem(0)
+    fit = ordfit("y ~ mono(dose) + z", data)
+    plain = ordfit("y ~ z", data)
+    with pytest.raises(UnavailableError, match="mono"):
+        plain.anova(fit)
+    with pytest.raises(OptionError, match="mono"):
+        ordstat.pool([fit, fit])
+    for term in ("mono(dose)", "smooth(dose)"):
+        with pytest.raises(OptionError, match="without a penalty or limits"):
+            plain.add1(term)
+
+
+def test_folds_without_a_level_have_predictions():
+    data = problem(0)
+    few = data[
+        (data["dose"] != "high") | (data.groupby("dose", observed=True).cumcount() < 1)
+    ]
+    fit = ordfit("y ~ mono(dose) + z", few)
+    assert fit.errors(cv=5)["cv"].notna().all()
+
+
 def test_the_strength_of_smooth_is_that_of_mgcv():
     """gam(y ~ age + s(f, bs = "mrf", k = 7, xt = list(penalty = P)), family = ocat(R =
     7), method = "REML") of mgcv 1.8-41, f = factor(educ), P = crossprod(diff(diag(7))).
@@ -124,7 +230,7 @@ def test_smooth_steps_have_no_tests_one_by_one():
         fit.drop1()
 
 
-FORMULAS = ["y ~ smooth(dose) + z"]
+FORMULAS = ["y ~ smooth(dose) + z", "y ~ mono(dose) + z"]
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
@@ -151,7 +257,7 @@ def test_a_weight_of_an_ordered_predictor_is_that_many_rows(formula):
     np.testing.assert_allclose(weighted.params, repeated.params, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["smooth"])
+@pytest.mark.parametrize("name", ["smooth", "mono"])
 @pytest.mark.parametrize(
     ("formula", "options"),
     [
@@ -181,7 +287,7 @@ def test_an_ordered_predictor_is_a_term_of_its_own(name, formula, options):
         ordfit(formula.format(name), data, **given)
 
 
-@pytest.mark.parametrize("name", ["smooth"])
+@pytest.mark.parametrize("name", ["smooth", "mono"])
 def test_a_predictor_without_an_order_is_refused(name):
     data = problem(0)
     data["text"] = data["dose"].astype(str)
@@ -201,7 +307,6 @@ def test_a_predictor_without_an_order_is_refused(name):
         {"start": [0.0]},
         {"cluster": "g"},
         {"vcov": "HC1"},
-        {"threshold": "symmetric"},
         {"method": "ordboost"},
         {"method": "redsvm"},
         {"link": "log-gamma"},
@@ -210,8 +315,27 @@ def test_a_predictor_without_an_order_is_refused(name):
 )
 def test_what_ordered_predictors_do_not_go_with_is_refused(formula, options):
     data = problem(0).assign(g=np.tile([1, 2, 3, 4], 20), w=1.5)
-    with pytest.raises(OrdstatError, match="mooth"):
+    with pytest.raises(OrdstatError, match=r"mooth|mono"):
         ordfit(formula, data, **options)
+
+
+def test_rows_in_blocks_have_no_ordered_predictors(tmp_path):
+    problem(0).to_parquet(tmp_path / "rows.parquet")
+    for formula in FORMULAS:
+        with pytest.raises(OptionError, match="in blocks"):
+            ordfit(formula, str(tmp_path / "rows.parquet"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"scale": "~ z"}, {"link": "cauchit"}, {"method": "stereotype"}]
+)
+def test_monotone_effects_need_a_concave_likelihood(options):
+    with pytest.raises(OptionError, match="mono"):
+        ordfit("y ~ mono(dose) + z", problem(0), **options)
+    with pytest.raises(OptionError, match="mono"):
+        ordfit("y ~ mono(dose) + s(z)", problem(0))
+    with pytest.raises(FormulaError, match="increasing"):
+        ordfit("y ~ mono(dose, 'up')", problem(0))
 
 
 @pytest.mark.parametrize("formula", FORMULAS)

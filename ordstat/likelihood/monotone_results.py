@@ -1,0 +1,78 @@
+"""Results of models with monotone effects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from ..report.render import Table
+from .bare_results import ResultsWithoutErrors
+from .unavailable import without
+
+
+@without("monotone")
+@dataclass(frozen=True, eq=False, repr=False)
+class MonotoneResults(ResultsWithoutErrors):
+    """A likelihood model in which ordered predictors have monotone effects, mono(x).
+
+    Coefficients are effects against the lowest level. There are no standard errors and
+    tests: where a step is at its limit 0, estimates have no normal distribution.
+
+    Examples
+    --------
+    >>> from ordstat import datasets, ordfit
+    >>> fit = ordfit("PID ~ mono(educ) + age", datasets.load("anes96"))
+    >>> fit.joined_levels
+    {'educ': [(1,), (2,), (3,), (4, 5), (6, 7)]}
+    """
+
+    no_errors: ClassVar[str] = (
+        "No standard errors or p-values: where effects of levels are equal, because"
+        " mono() lets them go no further, estimates have no normal distribution."
+    )
+    part: ClassVar[str] = "mono(x)"
+    with_errors: ClassVar[str] = "x in place of mono(x), and ask that fit"
+
+    @property
+    def without_aic(self) -> str:
+        return "steps at their limit are no free parameters"
+
+    def glance(self) -> pd.DataFrame:
+        """One row of figures of the whole fit, without criteria and degrees of
+        freedom.
+        """
+        figures = super().glance()
+        lacking = ["edf", "df_residual", "aic", "bic", "lr_chi2", "lr_df", "lr_p_value"]
+        return figures.drop(columns=lacking)
+
+    def _header(self) -> tuple[tuple[str, Any], ...]:
+        steps = 0
+        moving = 0
+        for groups in self.joined_levels.values():
+            steps += sum(map(len, groups)) - 1
+            moving += len(groups) - 1
+        return (
+            ("Steps between levels", f"{moving} of {steps} are not 0"),
+            ("Log-likelihood", f"{self.loglik:.4f}"),
+        )
+
+    def _effects(self, labels: Mapping[str, str]) -> list[Table]:
+        values = self.fit.coefficients
+        titles = {
+            "location": "Location effects (positive = higher response)",
+            "nominal": f"{self.family.nominal_title} ({self.family.nominal_words})",
+        }
+        tables = []
+        for kind, title in titles.items():
+            rows = self.parameters.of(kind)
+            index = [self.parameters.records[row].shown(labels) for row in rows]
+            frame = pd.DataFrame({"estimate": values[rows]}, index=index)
+            if len(frame):
+                tables.append(Table(title=title, frame=frame, role=kind))
+        return tables
+
+    def _remarks(self, labels: Mapping[str, str]) -> tuple[str, ...]:
+        return ()
