@@ -42,6 +42,7 @@ from ..report.sections import (
     summary_of,
     threshold_table,
 )
+from .level_scores import READING, score_notes
 from .proportionality import (
     departures,
     no_joint_test,
@@ -224,7 +225,7 @@ def likelihood_summary(
         title=r.title,
         header=(*data_header(r), *_fit_header(r, header), converged),
         tables=(*random, *effects, threshold_estimates(r), *judged),
-        notes=(*alert_notes(r), *notes, *ordered_notes(r)),
+        notes=(*alert_notes(r), *notes, *ordered_notes(r), *score_notes(r)),
         margin_notes=lambda: _margin_notes(r),
     )
     if section is not None:
@@ -524,6 +525,8 @@ def _proportionality(r: LikelihoodResults) -> list[Line]:
     """
     if not r.design.names or r.design.sample.n_levels == 2:  # nothing to test
         return []
+    if r.parameters.of("phi").size:
+        return _sentence(READING)
     if not r.in_memory:
         return _sentence(_UNTESTED.format("score_test() of a sample"))
     if r.fit.marginal is not None:

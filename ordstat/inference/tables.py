@@ -20,6 +20,7 @@ from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.sections import fractional
+from .level_scores import only_effect_notes
 from .wald import named_parameters
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ def tidy_parameters(
         frame.attrs["per"] = suffixes
     notes = [*r.standard_error_notes, *not_estimated(r.fit, r.parameters)]
     notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
+    notes += only_effect_notes(r)
     if exponentiate:
         notes += exponent_notes(r)
     title = "Parameters; effects exponentiated" if exponentiate else "Parameters"

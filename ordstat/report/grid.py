@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 
 from .cells import FORMATS, cells, filled, wrapped
 
@@ -96,10 +96,37 @@ def grid_lines(grid: TextGrid) -> list[str]:
     if grid.width <= SCREEN:
         gap = 2 if _total(sizes, 2) <= SCREEN else 1
         return lines + _block_lines(grid, range(len(sizes)), list(sizes), gap)
-    for block in _in_blocks(sizes, _identifying(grid)):
-        lines += _block_lines(grid, block, [sizes[i] for i in block], 2)
+    n_first = _identifying(grid)
+    for block in _in_blocks(sizes, n_first):
+        part = _with_texts(grid, block[n_first:])
+        lines += _block_lines(part, block, [sizes[i] for i in block], 2)
         lines.append("")
     return lines[:-1]
+
+
+def _with_texts(grid: TextGrid, columns: Sequence[int]) -> TextGrid:
+    """The table without the rows that have other columns than these alone, and without
+    the titles above such rows.
+
+    Lines without any text beside their label, parts of long labels, stay with the rows
+    above or below them.
+    """
+    full = [any(row[grid.n_labels :]) for row in grid.rows]
+    here = [any(row[i] for i in columns) for row in grid.rows]
+    kept = list(here)
+    numbers = [number for number, text in enumerate(full) if text]
+    for number, text in enumerate(full):
+        if not text:
+            above = [n for n in numbers if n < number][-1:]
+            below = [n for n in numbers if n > number][:1]
+            kept[number] = any(here[n] for n in (*above, *below))
+    titles = {}
+    starts = [*sorted(grid.titles), len(kept)]
+    for start, end in pairwise(starts):
+        if any(kept[start:end]):
+            titles[sum(kept[:start])] = grid.titles[start]
+    rows = tuple(row for row, keep in zip(grid.rows, kept, strict=True) if keep)
+    return replace(grid, rows=rows, titles=titles)
 
 
 def _identifying(grid: TextGrid) -> int:
