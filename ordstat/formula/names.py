@@ -285,6 +285,8 @@ def in_own_names(text: str, shown: Mapping[str, str]) -> str:
     >>> shown = {"temp[T.warm]": "temp: warm", "contact[T.yes]": "contact: yes"}
     >>> in_own_names("temp: warm = 2 * contact: yes", shown)
     'temp[T.warm] = 2 * contact[T.yes]'
+    >>> in_own_names("C(job)[T.b] = 0", {"C(job)": "job", "C(job)[T.b]": "job: b"})
+    'C(job)[T.b] = 0'
     """
     if text in shown:
         return text
@@ -294,9 +296,11 @@ def in_own_names(text: str, shown: Mapping[str, str]) -> str:
         for name, printed in shown.items()
         if printed not in shown and times[printed] == 1
     }
-    longest_first = sorted((p for p in own if p in text), key=len, reverse=True)
-    if not longest_first:
+    if not any(printed in text for printed in own):
         return text
+    # own names stay as they are, also where they hold a printed one: C(job)[T.b]
+    own |= {name: name for name in shown}
+    longest_first = sorted((p for p in own if p in text), key=len, reverse=True)
     names = "|".join(map(re.escape, longest_first))
     # not the start of a longer name
     printed = re.compile(rf"`({names})`|(?<![\w.])({names})(?![\w\[|.])")

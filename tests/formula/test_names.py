@@ -247,6 +247,8 @@ def test_a_column_means_its_effects_on_all_thresholds():
 @pytest.mark.parametrize(
     ("shown", "text", "meant"),
     [
+        # own names that hold printed ones
+        ({"C(g)[T.b]": "g: b", "C(g)": "g"}, "C(g)[T.b] = 0", "C(g)[T.b] = 0"),
         # printed names that are parts of others, or numbers of them
         ({"g[T.1]": "g: 1", "g[T.10]": "g: 10"}, "g: 10 = g: 1", "g[T.10] = g[T.1]"),
         ({"g[T.1]": "g: 1"}, "g: 1.5 = 0", "g: 1.5 = 0"),
