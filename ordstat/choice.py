@@ -13,7 +13,8 @@ from ._typing import FloatArray
 from .api import ordfit
 from .checks import check_names, whole
 from .comparison import compare
-from .exceptions import OptionError
+from .exceptions import DataError, OptionError
+from .inference.comparison import WITHOUT_MAXIMUM, unfinished
 from .inference.nesting import nested_in
 from .likelihood.results import LikelihoodResults
 from .report.frames import NotedFrame
@@ -50,6 +51,8 @@ _READING = (
     " unless its log-loss is clearly larger; a p (Vuong's test against that family) of"
     " .05 or more says that the data cannot tell the two apart."
 )
+
+_LIMITS = "infinite estimates in {}: AIC and BIC are by the limit of the likelihood."
 
 
 def choose_family(
@@ -92,6 +95,8 @@ def choose_family(
 
     Raises
     ------
+    DataError
+        No family has a maximum of its likelihood.
     OptionError
         Fewer than two methods, one without a likelihood, or random effects: their rows
         are not independent, as Vuong's test needs them.
@@ -128,14 +133,24 @@ def choose_family(
             f"methods must be at least two; got {methods!r}. Add one to compare with."
         )
     judged = compare(formula, data, list(methods), cv=cv, seed=seed, **options)
-    aic = np.array([fit.aic for fit in fits])
-    best = fits[int(np.argmin(aic))]
-    tests = [vuong(best, fit) for fit in fits]
+    early = np.array([unfinished(fit.fit) for fit in fits])
+    if early.all():
+        names = ", ".join(judged.labels)
+        raise DataError(
+            f"{WITHOUT_MAXIMUM.format(names)} Do what the warnings of the fits advise."
+        )
+    aic = np.where(early, np.nan, [fit.aic for fit in fits])
+    best = fits[int(np.nanargmin(aic))]
+    nothing = float("nan"), float("nan")
+    tests = [
+        nothing if left_out else vuong(best, fit)
+        for fit, left_out in zip(fits, early, strict=True)
+    ]
     table = pd.DataFrame(
         {
             "params": [fit.edf for fit in fits],
             "AIC": aic,
-            "BIC": [fit.bic for fit in fits],
+            "BIC": np.where(early, np.nan, [fit.bic for fit in fits]),
             "log-loss": judged.table["log-loss"].reindex(judged.labels).to_numpy(),
             "RPS": judged.table["ranked probability score"]
             .reindex(judged.labels)
@@ -148,10 +163,23 @@ def choose_family(
     formats = {"AIC": ".2f", "BIC": ".2f", "log-loss": ".4f", "RPS": ".4f", "z": ".2f"}
     return NotedFrame.of(
         table,
-        [_READING],
+        [_READING, *_notes(fits, judged.labels)],
         f"Families of {formula}; log-loss and RPS by {cv}-fold cross-validation",
         formats | {"p": "p"},
     )
+
+
+def _notes(fits: Sequence[LikelihoodResults], labels: Sequence[str]) -> list[str]:
+    """Which figures are missing or limits, as a likelihood has no maximum."""
+    named = list(zip(labels, fits, strict=True))
+    lost = [label for label, fit in named if unfinished(fit.fit)]
+    limits = [
+        label
+        for label, fit in named
+        if fit.fit.determined is not None and label not in lost
+    ]
+    notes = [WITHOUT_MAXIMUM.format(", ".join(lost))] if lost else []
+    return [*notes, _LIMITS.format(", ".join(limits))] if limits else notes
 
 
 def _fitted(

@@ -47,6 +47,7 @@ from .formula.sample import Rows, Sample
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
+from .likelihood.remedies import as_sentence, remedies
 from .likelihood.results import LikelihoodResults
 from .method import Method
 from .online.results import Stream
@@ -91,6 +92,10 @@ def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
         )
 
 
+#: What helps where columns are aliased.
+_LEAVE_OUT = "leave out columns that determine each other"
+
+
 def _tell_undetermined(results: LikelihoodResults, rows: Rows) -> None:
     """A DataWarning of rows whose prediction the training data do not determine."""
     count = int(results.undetermined_rows(rows).sum())
@@ -99,8 +104,9 @@ def _tell_undetermined(results: LikelihoodResults, rows: Rows) -> None:
             f"the training data do not determine the predictions of {count} of {rows.n}"
             " rows of X: they combine columns in a way that no training row did, or"
             " the training labels are separated. These predictions take an effect"
-            " without an estimate as 0. Leave out columns that determine each other,"
-            " or fit with penalty=1.0."
+            " that columns do not determine as 0, and an infinite one where the search"
+            " stopped."
+            f" {as_sentence(remedies(results, first=(_LEAVE_OUT,)))}"
         )
 
 

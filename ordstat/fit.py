@@ -393,6 +393,11 @@ class Fit:
     facts: tuple[tuple[str, Any], ...] = field(default=())
     calibration: Any = None
 
+    @property
+    def lost(self) -> bool:
+        """Whether the search ended in no optimum and rows have no predictions."""
+        return False
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Selection:

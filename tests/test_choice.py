@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from ordstat import OptionError, choice, choose_family, compare, datasets, ordfit
+from ordstat import (
+    DataError,
+    OptionError,
+    choice,
+    choose_family,
+    compare,
+    datasets,
+    ordfit,
+)
 
 WINE = datasets.load("wine")
 FORMULA = "rating ~ temp + contact"
@@ -67,6 +75,27 @@ def test_nested_and_equal_models_have_no_test() -> None:
     assert np.isnan(choice.vuong(acat, ordfit("y ~ x", data, "multinomial"))).all()
     hazards = ordfit("y ~ x", data, "sratio", link="cloglog")
     assert np.isnan(choice.vuong(hazards, ordfit("y ~ x", data, "cloglog"))).all()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_a_family_without_a_maximum_has_no_figures_and_the_others_say_their_limits():
+    data = simulated(150, 3).assign(z=np.arange(150) % 7)
+    data["y"] = np.where(data["x"] > 1.0, 3, np.minimum(data["y"], 2))
+    found = choose_family(
+        "y ~ x + z", data, ["stereotype", "multinomial", "logit"], cv=2
+    )
+    wide = ordfit("y ~ x + z", data, "multinomial")
+    assert found.index.tolist() == ["multinomial", "logit", "stereotype"]
+    assert found.loc["multinomial", "AIC"] == pytest.approx(wide.aic)
+    assert found.loc["stereotype", ["AIC", "BIC", "z", "p"]].isna().all()
+    notes = " ".join(found.attrs["notes"])
+    assert (
+        "no maximum of the likelihood was reached in the model of stereotype" in notes
+    )
+    assert "infinite estimates in multinomial" in notes
+    again = ("stereotype", {"tol": 1e-7})
+    with pytest.raises(DataError, match=r"no maximum .* stereotype"):
+        choose_family("y ~ x", data, ["stereotype", again], cv=2)
 
 
 def test_what_is_refused() -> None:

@@ -32,6 +32,7 @@ from ..formula.columns import Factor
 from ..formula.extrapolation import tell_far
 from ..formula.sample import Rows
 from ..inference.bootstrap import bootstrapped
+from ..likelihood.remedies import as_sentence, remedies
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_covariance
 from ..report.cells import MOST_TERMS, first_few
@@ -437,15 +438,16 @@ def _check_fit(fit: Any) -> None:
             "fit must have no random effects: they and the previous level both carry"
             " what answers of a person have in common. Fit with cluster= instead."
         )
-    if fit.fit.determined is not None or fit.fit.diverging.any():
-        raise OptionError(
-            "fit must have finite estimates, from which parameters are drawn. Leave out"
-            " rows after an absorbing level, or fit with penalty=."
-        )
     if fit.fit.expansion is not None:
         raise OptionError(
             "fit must have predictors that are linear in its parameters; got a"
             " stereotype model. Fit method='multinomial' or 'acat'."
+        )
+    if fit.fit.determined is not None or fit.fit.diverging.any():
+        ways = remedies(fit, first=("leave out rows after an absorbing level",))
+        raise OptionError(
+            "fit must have finite estimates, from which parameters are drawn."
+            f" {as_sentence(ways)}"
         )
     if fit.fit.flexible_layout.link:
         raise OptionError(

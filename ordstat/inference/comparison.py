@@ -48,6 +48,9 @@ def without_rounding(
     )
 
 
+#: A gradient above this shows that the log-likelihood is not near its maximum, or near
+#: its limit if estimates are infinite.
+STEEP = 1e-3
 #: Share of the rows that may have negative probabilities in a model that is tested.
 _MOST_NEGATIVE = 0.01
 #: Notes on models, which tables of single terms have too.
@@ -63,6 +66,7 @@ NEGATIVE_NOTE = (
     "no p-value for {}: effects at each threshold make probabilities negative in many"
     " rows, often because a level has few rows; merge levels."
 )
+WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
 UNSCORED_NOTE = (
     "no p-value for {}: without effects the scores of the levels have no value, and the"
     " statistic has no chi-squared distribution."
@@ -90,6 +94,8 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     negative = np.array([improper(fit.rule, fit.design.sample.rows) for fit in ordered])
     unscored = np.append(False, [_unscored(small, large) for small, large in pairs])
     testable = nested & ~negative & ~np.append(False, negative[:-1]) & ~unscored
+    early = np.array([unfinished(fit.fit) for fit in ordered])
+    statistic[early | np.append(False, early[:-1])] = np.nan
     models = {
         "no_par": n_par.astype(int),
         "aic": 2.0 * n_par - 2.0 * loglik,
@@ -104,6 +110,9 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
         tests |= _at_boundaries(tests, pairs)
     table = pd.DataFrame(models | tests, index=[described(fit) for fit in ordered])
     notes = _notes(ordered, within, nested)
+    if early.any():
+        names = first_few(list(table.index[early]), MOST_TERMS)
+        notes.append(WITHOUT_MAXIMUM.format(names))
     if "distribution" in table and table["distribution"].any():
         notes.append(_BOUNDARY)
     if negative.any():
@@ -115,6 +124,18 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
     return NotedFrame.of(
         table, notes, "Likelihood ratio tests between nested models", {"p_chi2": "p"}
     )
+
+
+def unfinished(fit: LikelihoodFit) -> bool:
+    """Whether the log-likelihood is that of a search that ended far from a maximum, and
+    from the limit of the likelihood.
+    """
+    if fit.certificate.reached:
+        return False
+    steep = fit.certificate.value > STEEP
+    if fit.separation is not None:
+        return fit.trace.stopped or steep
+    return fit.lost or steep
 
 
 def _unscored(small: LikelihoodResults, large: LikelihoodResults) -> bool:
@@ -176,7 +197,7 @@ def _notes(
             )
         notes.append(f"{described(fit)!r} {problem}")
     separated = ", ".join(
-        repr(described(fit)) for fit in fits if fit.fit.separation is not None
+        repr(described(fit)) for fit in fits if fit.fit.determined is not None
     )
     if separated:
         notes.append(SEPARATED_NOTE.format(separated))

@@ -25,6 +25,7 @@ from ..checks import (
 )
 from ..exceptions import ConvergenceWarning, OptionError, UnavailableError, warn
 from ..formula.names import in_own_names
+from ..likelihood.remedies import MERGE, as_sentence, remedies
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 
@@ -192,8 +193,8 @@ def posterior_draws(
     if r.fit.determined is not None or not r.fit.certificate.reached:
         raise UnavailableError(
             "draws() needs finite estimates at a maximum of the likelihood, which this"
-            " fit does not have. Use update(penalty=1.0), a normal prior that makes"
-            " them finite, and ask that fit."
+            f" fit does not have. {as_sentence(remedies(r, MERGE))} A ridge is a"
+            " normal prior."
         )
     estimated = ~r.fit.aliased
     names = np.array(r.parameters.names)[estimated].tolist()

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..exceptions import DataError, OptionError
+from ..likelihood.remedies import DROP_COLUMN, MERGE, as_sentence, remedies
 from ..likelihood.results import LikelihoodResults
 from .comparison import described
 
@@ -212,10 +213,18 @@ def _require_finite(fits: tuple[LikelihoodResults, ...]) -> None:
                 repr(name)
                 for name in np.array(fit.parameters.names, dtype=object)[unknown][:4]
             )
-            firth = "penalty='jeffreys' or " if fit.family.local else ""
+            ways = remedies(fit, MERGE, DROP_COLUMN, fit="fit all frames")
             raise DataError(
                 "pooling needs finite estimates with standard errors; fit "
-                f"{k} of {len(fits)} lacks them for {names}. If its response is "
-                f"separated, fit all frames with {firth}penalty=1.0, merge levels, or "
-                "drop the column."
+                f"{k} of {len(fits)} lacks them for {names}{_why_lacking(fit)}."
+                f" {as_sentence(ways)}"
             )
+
+
+def _why_lacking(fit: LikelihoodResults) -> str:
+    """Why estimates have no standard error, if the likelihood is why."""
+    if fit.fit.separation is not None:
+        return ", as its response is separated"
+    if fit.fit.diverging.any():
+        return ", as its likelihood has no maximum"
+    return ""

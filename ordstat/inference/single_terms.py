@@ -22,7 +22,9 @@ from .comparison import (
     NEGATIVE_NOTE,
     SEPARATED_NOTE,
     UNSCORED_NOTE,
+    WITHOUT_MAXIMUM,
     improper,
+    unfinished,
     without_rounding,
 )
 from .terms import Marginality, columns_of_terms, marginality_of
@@ -32,16 +34,12 @@ if TYPE_CHECKING:
     from ..formula.design import Design
     from ..likelihood.results import LikelihoodResults
 
-#: If estimates are infinite, a gradient above this shows that the log-likelihood is not
-#: near its limit.
-_STEEP = 1e-3
 #: Penalty per parameter in AIC.
 AIC = 2.0
 #: Values of `test=`; "Chisq" is R's name for "LR".
 _TESTS = ("LR", "Chisq", None)
 #: Row label of the model itself.
 NONE = "<none>"
-_WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
 _NOT_NESTED = (
     "no p-value for {}: the larger model has the lower likelihood (a local maximum), or"
     " codes terms differently, so that the models are not nested."
@@ -100,12 +98,8 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
         fit: LikelihoodFit = unstarted(r).fit(sample, np.random.default_rng(0))
     except DataError:
         return Refit()
-    finished = fit.certificate.reached
-    if fit.separation is not None:
-        # a search that stopped early on the way to infinity is not near the limit
-        early = fit.trace.stopped or fit.certificate.value > _STEEP
-        finished = not early
-    if not finished:
+    diverging = fit.separation is None and not fit.certificate.reached
+    if diverging or unfinished(fit):
         return Refit()
     return Refit.of(fit, negative=improper(fit.rule, sample.rows))
 
@@ -342,7 +336,7 @@ def refit_table(
     notes = {
         SEPARATED_NOTE: [name for name, model in models.items() if model.separated],
         LOCAL_NOTE: [name for name, model in models.items() if model.local],
-        _WITHOUT_MAXIMUM: unfinished,
+        WITHOUT_MAXIMUM: unfinished,
         _NOT_NESTED: list(table.index[not_nested & ~negative]),
         NEGATIVE_NOTE: list(table.index[negative]),
         UNSCORED_NOTE: list(table.index[unscored]),

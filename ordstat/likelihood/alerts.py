@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,11 @@ from ..report.cells import first_few
 from ..report.warnings import Alert, not_reached
 from .fit import LikelihoodFit
 from .parameters import Parameters
+from .remedies import DROP_COLUMN, MERGE, as_sentence, remedies
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from .results import LikelihoodResults
 
 # Means of more than this many standard deviations are far from 0.
 _FAR = 50.0
@@ -30,12 +32,6 @@ _LEVEL = 1e-7
 
 # Most estimates that a warning names; it counts the others.
 _NAMED = 5
-
-#: What to do where the likelihood has no maximum, in models of scores of levels too.
-_REMEDY = "Drop a scale effect, merge levels, or fit with a ridge (penalty=1.0)."
-_OTHER_REMEDY = (
-    "Merge levels, drop a column, or use method='multinomial' with penalty=1.0."
-)
 
 #: Names that columns of counts often have.
 _COUNTS = {
@@ -95,15 +91,16 @@ def _off_centre(design: Design) -> str:
     )
 
 
-def likelihood_alerts(
-    fit: LikelihoodFit, parameters: Parameters, design: Design
-) -> Iterator[Alert]:
+def likelihood_alerts(r: LikelihoodResults) -> Iterator[Alert]:
     """Aliased columns, infinite estimates, and likelihoods without a maximum."""
+    fit = r.fit
+    parameters = r.parameters
+    design = r.design
     yield from _aliased_alerts(fit, parameters, design)
     for i in fit.confounded:
         yield DataWarning, _why_confounded(i, fit, parameters)
     if fit.infinite.any():
-        yield SeparationWarning, _separated(fit, parameters, design)
+        yield SeparationWarning, _separated(r)
     if fit.diverging.any():
         listed = _first_names(parameters, fit.diverging)
         lacking = fit.aliased | fit.infinite | fit.diverging
@@ -122,21 +119,26 @@ def likelihood_alerts(
             ConvergenceWarning,
             (
                 f"the likelihood has no maximum: estimates diverge ({listed})."
-                f" {errors} {_REMEDY if fit.expansion is None else _OTHER_REMEDY}"
-                f"{_off_centre(design)}"
+                f" {errors} {without_maximum(r)}{_off_centre(design)}"
             ),
         )
     if fit.diverging_elsewhere is not None:
         listed = _first_names(parameters, fit.diverging_elsewhere)
+        ways = without_maximum(r).removesuffix(".")
         yield (
             ConvergenceWarning,
             (
                 f"the log-likelihood is higher (by {fit.higher_by:.2f}) along a path"
                 f" without a maximum, on which estimates diverge ({listed}); these are"
-                " a local maximum. Drop a scale effect, merge levels, or fit with a"
-                " ridge (penalty=1.0), and compare."
+                f" a local maximum. {ways}, and compare."
             ),
         )
+
+
+def without_maximum(r: LikelihoodResults) -> str:
+    """What to do where the likelihood has no maximum."""
+    drop = "drop a column" if r.fit.expansion is not None else "drop a scale effect"
+    return as_sentence(remedies(r, first=(drop, MERGE)))
 
 
 def _why_confounded(index: int, fit: LikelihoodFit, parameters: Parameters) -> str:
@@ -352,8 +354,10 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
         yield DataWarning, _BALANCED.format(counts[0])
 
 
-def _separated(fit: LikelihoodFit, parameters: Parameters, design: Design) -> str:
+def _separated(r: LikelihoodResults) -> str:
     """What is infinite, what holds all the same, and what to do."""
+    fit = r.fit
+    parameters = r.parameters
     infinite = np.flatnonzero(fit.infinite)
     effects = [i for i in infinite if parameters.kinds[i] != "threshold"] or list(
         infinite
@@ -382,12 +386,8 @@ def _separated(fit: LikelihoodFit, parameters: Parameters, design: Design) -> st
             " tests terms."
         )
     if not fit.all_certain:
-        found += "".join(_references(fit, parameters, design))
-    refused = {"nominal", "lambda"} & set(parameters.kinds)
-    bias_reduction = cast(Any, fit.rule).family.local and not refused
-    firth = "penalty='jeffreys' (Firth's bias reduction) or " if bias_reduction else ""
-    penalty = f"fit with {firth}a ridge (penalty=1.0), " if fit.marginal is None else ""
-    return f"{found} For finite estimates {penalty}merge levels, or drop the column."
+        found += "".join(_references(fit, parameters, r.design))
+    return f"{found} For finite estimates {remedies(r, MERGE, DROP_COLUMN)}."
 
 
 def _end(limit: float, name: str) -> str:
@@ -430,7 +430,7 @@ def outside_text(labels: FloatArray, n: int, names: list[str]) -> str:
     )
 
 
-def undetermined_text(labels: FloatArray, n: int, fit: LikelihoodFit) -> str:
+def undetermined_text(labels: FloatArray, n: int, r: LikelihoodResults) -> str:
     """Rows whose predictions are left without a value by infinite or diverging
     estimates.
     """
@@ -438,18 +438,15 @@ def undetermined_text(labels: FloatArray, n: int, fit: LikelihoodFit) -> str:
         "estimates are infinite, and the likelihood has the same limit whatever these"
         " predictions are"
     )
-    determined = fit.determined
+    determined = r.fit.determined
     if determined is None or determined.divergence.size:
         why = "they move with estimates that diverge, as the likelihood has no maximum"
     if determined is not None and determined.divergence.size and determined.moves.size:
         why = "they move with estimates that are infinite or diverge"
-    remedy = "Fit with a ridge (penalty=1.0), or merge levels."
-    if fit.expansion is not None:
-        remedy = _OTHER_REMEDY
     return (
         f"{labels.size} of {n} rows (rows"
         f" {first_few([str(label) for label in labels], _NAMED)}) have predictions that"
-        f" the data do not determine (NA): {why}. {remedy}"
+        f" the data do not determine (NA): {why}. {as_sentence(remedies(r, MERGE))}"
     )
 
 

@@ -2357,7 +2357,7 @@ class LikelihoodResults(OrdinalResults):
         """Warnings issued after the fit."""
         issued = super().fit_warnings()
         if not self.fit.regular:
-            issued += likelihood_alerts(self.fit, self.parameters, self.design)
+            issued += likelihood_alerts(self)
         issued += forgotten_counts(self.design, self.fit)
         issued += self._covariance_alerts()
         if self.design.sample.rows.nominal is not None:

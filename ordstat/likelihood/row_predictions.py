@@ -127,7 +127,7 @@ def _warn_undetermined(
     rows = unknown.any(axis=1)
     if rows.any():
         labels = target.index[target.complete].to_numpy()[rows]
-        warn(undetermined_text(labels, target.rows.n, r.fit))
+        warn(undetermined_text(labels, target.rows.n, r))
 
 
 def inside_row_space(r: LikelihoodResults, target: Target) -> Target:

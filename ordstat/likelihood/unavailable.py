@@ -290,13 +290,17 @@ MODIFIERS = {
         },
     ),
     "separated": Modifier(
-        "a separated response, as it needs finite estimates (fit with penalty=, or"
-        " merge levels)",
+        "a separated response, as it needs finite estimates",
         lambda r: r.fit.separation is not None,
         {
             "gof()": "drop1(), or anova() against a model with more terms",
             "influence()": "update(data=) without the row",
         },
+    ),
+    "unordered": Modifier(
+        "thresholds that need not increase",
+        lambda r: not r.family.ordered,
+        {"margins()": "predict(type='prob')"},
     ),
     "infinite estimates": Modifier(
         "infinite estimates, as distances to the thresholds are infinite too",
@@ -314,11 +318,6 @@ MODIFIERS = {
         "no location effects",
         lambda r: not r.design.names,
         {"score_test()": "", "brant()": ""},
-    ),
-    "unordered": Modifier(
-        "thresholds that need not increase",
-        lambda r: not r.family.ordered,
-        {"margins()": "predict(type='prob')"},
     ),
 }
 

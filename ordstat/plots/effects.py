@@ -205,8 +205,8 @@ def _check_known(table: pd.DataFrame) -> None:
     if not np.isfinite(table["estimate"]).any():
         raise DataError(
             "the picture would be empty: the data determine none of its means, for the"
-            " reason that the fit's warnings give. Fit with a ridge (penalty=1.0),"
-            " merge levels, or draw another variable."
+            " reason that the fit's warnings give. Do what they advise, or draw another"
+            " variable."
         )
 
 

@@ -36,8 +36,8 @@ def latent_frame(results: Any, bins: int) -> pd.DataFrame:
     placed = _placed(results)
     if not placed.rows.any():
         raise DataError(
-            "the picture would be empty: the score of every row is infinite. Fit with a"
-            " ridge (penalty=1.0), or draw plot.stacked."
+            "the picture would be empty: the score of every row is infinite. Do what"
+            " the fit's warnings advise, or draw plot.stacked."
         )
     if not placed.rows.all():
         warn(f"{_left_out(placed)} of the picture.", DataWarning)

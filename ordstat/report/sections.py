@@ -776,7 +776,7 @@ def _of_one_level(r: OrdinalResults) -> tuple[str, ...]:
         count = f"{len(r.levels):,}"
         return (f"Errors of {count} levels take long: .errors(new) has some rows'.",)
     codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
-    if codes.size != 1 or not r.design.names:
+    if codes.size != 1 or not r.design.names or r.fit.lost:
         return ()
     return (
         (

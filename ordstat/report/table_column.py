@@ -496,10 +496,13 @@ class FitColumn:
     @cached_property
     def known_figures(self) -> Mapping[str, Any]:
         """Figures of `glance`, with the number of people for weights that are no
-        numbers of rows.
+        numbers of rows; that number alone where a search ended in no maximum.
         """
+        people = {"nobs": observations(self.fitted)}
+        if self.fitted.fit.lost:
+            return people
         figures = cast(dict[str, Any], self.fit.glance().iloc[0].to_dict())
-        return figures | {"nobs": observations(self.fitted)}
+        return figures | people
 
     @property
     def nameable(self) -> set[str]:

@@ -11,7 +11,12 @@ from expected import rows_left_out
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.exceptions import DataError, OptionError
+from ordstat.exceptions import (
+    ConvergenceWarning,
+    DataError,
+    OptionError,
+    SeparationWarning,
+)
 from ordstat.inference.single_terms import coded_anew
 
 
@@ -104,6 +109,47 @@ def test_type_ii_contains_as_sas_does(sim, formula, options):
         L = residual.T @ X
         expected = (L @ beta) @ np.linalg.solve(L @ V @ L.T, L @ beta)
         assert table.loc[term, "chisq"] == pytest.approx(expected, rel=1e-7)
+
+
+def _spread_without_end():
+    """Group B gave only the ends of the scale: its shift and spread grow together."""
+    counts = {"A": [6, 8, 6], "B": [9, 0, 11]}
+    rows = [(g, y) for g, n in counts.items() for y in range(3) for _ in range(n[y])]
+    return pd.DataFrame(rows, columns=["g", "y"]), counts
+
+
+def test_likelihood_ratios_of_fits_that_diverge_say_so():
+    """The statistic is that of the limit: with the spread it is the saturated
+    likelihood.
+    """
+    data, counts = _spread_without_end()
+    with pytest.warns(ConvergenceWarning):
+        larger = ordfit("y ~ g", data, scale="~ g")
+    table = larger.anova(ordfit("y ~ g", data))
+    saturated = sum(n * np.log(n / 20) for row in counts.values() for n in row if n)
+    expected = 2.0 * (saturated - ordfit("y ~ g", data).loglik)
+    assert table["lr_stat"].iloc[1] == pytest.approx(expected, rel=1e-6)
+    assert "infinite estimates" in str(table.attrs["notes"])
+
+
+def test_likelihood_ratios_need_maxima():
+    """Neither a search that stopped early nor one without a maximum has a test."""
+    sim500 = load_data("sim500")
+    with pytest.warns(ConvergenceWarning):
+        early = ordfit("y ~ x1 + f", sim500, max_iter=1)
+    data = sim500.assign(y=sim500["y"].where(sim500["f"] != "hi", sim500["y"].max()))
+    with pytest.warns(ConvergenceWarning):
+        lost = ordfit("y ~ x1 + f", data, "stereotype")
+    with pytest.warns(SeparationWarning):
+        wider = ordfit("y ~ x1 + f", data, "multinomial")
+    for fit, other in (
+        (early, ordfit("y ~ x1", sim500)),
+        (lost, wider),
+        (lost, ordfit("y ~ x1", data, "stereotype")),
+    ):
+        table = fit.anova(other)
+        assert table[["lr_stat", "p_value"]].isna().all(axis=None)
+        assert "no maximum of the likelihood was reached" in str(table.attrs["notes"])
 
 
 def test_anova_uses_the_covariance_of_the_fit(sim):

@@ -12,7 +12,12 @@ from expected import aliased
 from scipy import stats
 
 from ordstat import ElasticNet, SurveyDesign, datasets, ordfit, pool, table
-from ordstat.exceptions import DataWarning, OptionError, SeparationWarning
+from ordstat.exceptions import (
+    ConvergenceWarning,
+    DataWarning,
+    OptionError,
+    SeparationWarning,
+)
 from ordstat.report.cells import in_tex, short_p_value
 from ordstat.report.frames import NotedFrame
 
@@ -592,3 +597,16 @@ def test_usual_figures_that_no_fit_has_make_no_row(answers):
     shrunk = ordfit("y ~ x", answers, penalty=1.0)
     assert "AIC" not in rows_of(table(shrunk))
     assert "AIC" in rows_of(table(shrunk, gof=["aic"]))
+
+
+def test_a_fit_without_a_maximum_has_no_figures(answers):
+    """Where the search stopped says nothing; nor are rows said to have predictions."""
+    y = answers["y"].replace({"C": "B"}).where(answers["x"] < 1.0, "C")
+    data = answers.assign(y=y)
+    with pytest.warns(ConvergenceWarning):
+        fit = ordfit("y ~ x", data, "stereotype")
+    text = str(table([fit, ordfit("y ~ x", data)]))
+    figures = text[text.index("Log-likelihood") :].splitlines()[0].split()
+    assert len(figures) == 2 and float(figures[1]) < 0.0
+    assert "as the likelihood has no maximum" in text
+    assert "All rows are predicted to be" not in str(fit.summary())

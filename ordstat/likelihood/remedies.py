@@ -1,0 +1,61 @@
+"""Advice where estimates are infinite or diverge: what the method at hand takes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from .results import LikelihoodResults
+    from .rule import LikelihoodRule
+
+#: Other ways to finite estimates.
+MERGE = "merge levels"
+DROP_COLUMN = "drop the column"
+
+_RIDGE = "a ridge (penalty=1.0)"
+_FIRTH = "penalty='jeffreys' (Firth's bias reduction)"
+_WIDER = "method='multinomial' and penalty=1.0"
+
+
+def penalties(r: LikelihoodResults) -> list[str]:
+    """The penalties that make the estimates of this fit finite; none if it takes
+    none.
+    """
+    fit = r.fit
+    if fit.expansion is not None:
+        return [_WIDER]
+    if fit.marginal is not None or fit.smooths is not None or r.covariance == "CR2":
+        return []
+    refused = {"nominal", "lambda"} & set(r.parameters.kinds)
+    local = cast("LikelihoodRule", fit.rule).family.local
+    if local and not refused and r.in_memory:
+        return [_FIRTH, _RIDGE]
+    return [_RIDGE]
+
+
+def remedies(
+    r: LikelihoodResults, *others: str, first: tuple[str, ...] = (), fit: str = "fit"
+) -> str:
+    """What to do for finite estimates, as "drop a, fit with b, or merge c".
+
+    Parameters
+    ----------
+    r : LikelihoodResults
+    *others : str
+        What else helps.
+    first : tuple of str
+        What helps best, before the penalties.
+    fit : str
+        What a penalty is given to, such as "fit all frames".
+    """
+    given = " or ".join(penalties(r))
+    penalised = [f"{fit} with {given}"] if given else []
+    ways = [*first, *penalised, *others]
+    if len(ways) <= 2:
+        return " or ".join(ways)
+    return f"{', '.join(ways[:-1])}, or {ways[-1]}"
+
+
+def as_sentence(ways: str) -> str:
+    """Advice as a sentence of its own."""
+    return f"{ways[:1].upper()}{ways[1:]}."
