@@ -40,6 +40,9 @@ _DF = 7.0
 _LARGEST_K = 0.7
 
 
+_Function = Callable[[pd.DataFrame], Any]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Draws:
     """Weighted draws from the posterior distribution of the parameters.
@@ -65,22 +68,23 @@ class Draws:
 
     def interval(
         self,
-        function: Callable[[pd.DataFrame], Any] | None = None,
+        function: _Function | Mapping[str, _Function] | None = None,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Posterior means, standard deviations and central credible intervals.
+        """Posterior means, medians, standard deviations and central credible intervals.
 
         Parameters
         ----------
-        function : callable(DataFrame) -> Series, DataFrame or array, optional
-            From `frame` to n values, or to n rows of several values; by default the
-            parameters themselves.
+        function : callable(DataFrame) -> Series, DataFrame or array, or mapping
+            From `frame` to n values, or to n rows of several values; several functions
+            by the names of their rows. By default the parameters themselves.
         level : float in (0, 1)
 
         Returns
         -------
         pandas.DataFrame
-            A row per value; columns mean, sd, lower, upper.
+            A row per value; columns mean, median, sd, lower, upper. A ratio has a mean
+            that single draws decide: take its median.
 
         Raises
         ------
@@ -93,24 +97,27 @@ class Draws:
         >>> from ordstat import datasets, ordfit
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> draws = fit.draws(1000, seed=1)
-        >>> ratio = draws.interval(lambda d: d["temp[T.warm]"] / d["contact[T.yes]"])
-        >>> ratio.columns.tolist()
-        ['mean', 'sd', 'lower', 'upper']
+        >>> ratio = lambda d: d["temp[T.warm]"] / d["contact[T.yes]"]
+        >>> draws.interval({"temp / contact": ratio})["median"].round(1).to_dict()
+        {'temp / contact': 1.7}
         """
         fraction("level", level)
         values = self.frame if function is None else self._values(function)
-        tails = np.array([0.5 - level / 2.0, 0.5 + level / 2.0])
+        shares = np.array([0.5, 0.5 - level / 2.0, 0.5 + level / 2.0])
         columns = values.to_numpy(dtype=np.float64)
         mean = self.weights @ columns
+        quantiles = [_quantiles(column, self.weights, shares) for column in columns.T]
+        median, lower, upper = np.transpose(quantiles)
         table = pd.DataFrame(
             {
                 "mean": mean,
+                "median": median,
                 "sd": np.sqrt(self.weights @ np.square(columns - mean)),
+                "lower": lower,
+                "upper": upper,
             },
             index=values.columns,
         )
-        limits = [_quantiles(column, self.weights, tails) for column in columns.T]
-        table[["lower", "upper"]] = np.array(limits)
         title = f"Posterior, {100 * level:g}% credible intervals"
         return NotedFrame.of(table, [self._quality()], title)
 
@@ -144,13 +151,20 @@ class Draws:
             )
         return float(self.weights[holds.iloc[:, 0].to_numpy(dtype=bool)].sum())
 
-    def _values(self, function: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
+    def _values(self, function: _Function | Mapping[str, _Function]) -> pd.DataFrame:
         """(n, m) what a function of the draws returns."""
-        function_given("function", function)
-        returned = function(self.frame.copy())
+        if isinstance(function, Mapping) and function:
+            parts = []
+            for name, each in function.items():
+                part = self._values(each)
+                single = part.shape[1] == 1
+                heads = [name if single else f"{name} {column}" for column in part]
+                parts.append(part.set_axis(heads, axis=1))
+            return pd.concat(parts, axis=1)
+        returned = function_given("function", function)(self.frame.copy())
         if isinstance(returned, pd.Series):
-            name = "value" if returned.name is None else returned.name
-            values = returned.to_frame(name)
+            label = "value" if returned.name is None else returned.name
+            values = returned.to_frame(label)
         elif isinstance(returned, pd.DataFrame):
             values = returned
         else:

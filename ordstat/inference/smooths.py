@@ -57,6 +57,23 @@ def ordered_notes(r: LikelihoodResults) -> list[str]:
     return [_ORDERED_NOTE] if ordered else []
 
 
+def curve_notes(r: LikelihoodResults) -> list[str]:
+    """A note on the coefficients of curves, for a table that does not print them."""
+    count = r.curve_coefficients.size
+    if not count:
+        return []
+    assert r.fit.smooths is not None
+    terms = [
+        f"{smooth.label} edf {edf:.2f}"
+        for smooth, edf in zip(r.design.smooths, r.fit.smooths.edf, strict=True)
+    ]
+    return [
+        f"Not printed: {count} coefficients of curves, without meaning one by one"
+        f" ({', '.join(terms)}; 1 is a straight line). Use .smooths() for tests,"
+        " .plot.smooths() for the curves."
+    ]
+
+
 def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
     """The curve of every smooth over the values of its variable, or its effects at the
     levels of an ordered one, with limits.

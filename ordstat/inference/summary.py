@@ -240,7 +240,7 @@ def _fit_header(
     """Header pairs about likelihood, tests, R2s and standard errors; `random` are those
     about random effects.
     """
-    words = r.own_covariance.words
+    words = r.error_words
     figures = _figures(r)
     edf = r.fit.edf
     name = _TESTS.get(r.own_covariance.name, "Wald test")
@@ -255,7 +255,6 @@ def _fit_header(
         )
     if r.fit.smooths is not None:
         edf = round(edf, 2)
-        words = "Bayesian, of penalised curves"
     size = (
         ("Parameters", f"{edf}, residual df {figures['df_residual']:g}"),
         ("Log-likelihood", f"{r.fit.loglik:.4f}"),

@@ -21,6 +21,7 @@ from ..report.frames import NotedFrame
 from ..report.ratios import ratio_of
 from ..report.sections import fractional
 from .level_scores import only_effect_notes
+from .smooths import curve_notes
 from .wald import named_parameters
 
 if TYPE_CHECKING:
@@ -74,10 +75,12 @@ def tidy_parameters(
     notes = [*r.standard_error_notes, *not_estimated(r.fit, r.parameters)]
     notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
     notes += only_effect_notes(r)
+    notes += curve_notes(r)
     if exponentiate:
         notes += exponent_notes(r)
     title = "Parameters; effects exponentiated" if exponentiate else "Parameters"
-    return NotedFrame.of(frame, notes, title, labels=r.names_shown())
+    curves = r.curve_coefficients.tolist()
+    return NotedFrame.of(frame, notes, title, labels=r.names_shown(), hidden=curves)
 
 
 def _random_rows(random: Any, level: float, factors: FloatArray) -> pd.DataFrame:

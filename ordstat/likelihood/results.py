@@ -132,8 +132,14 @@ class LikelihoodResults(OrdinalResults):
         }
         tables = []
         for kind, title in titles.items():
-            effects = self.params.iloc[self.parameters.of(kind)]
+            chosen = self.parameters.of(kind)
+            chosen = chosen[np.isin(chosen, self.curve_coefficients, invert=True)]
+            effects = self.params.iloc[chosen]
             tables.append(Table(title=title, frame=effects.to_frame()))
+        if self.fit.smooths is not None:
+            labels = [smooth.label for smooth in self.design.smooths]
+            edf = pd.Series(self.fit.smooths.edf, index=labels).to_frame()
+            tables.append(Table(title="Smooth terms, edf", frame=edf))
         thresholds = self.thresholds.to_frame()
         tables.append(Table(title="Thresholds", frame=thresholds, role="thresholds"))
         if self.random_parameters is not None:
@@ -320,10 +326,17 @@ class LikelihoodResults(OrdinalResults):
         return self.own_covariance.df
 
     @property
+    def error_words(self) -> str:
+        """What the standard errors are."""
+        if self.fit.smooths is not None:
+            return "Bayesian, of penalised curves"
+        return self.own_covariance.words
+
+    @property
     def standard_error_notes(self) -> tuple[str, ...]:
         """Notes on the standard errors of a table and on infinite estimates."""
         return (
-            f"Standard errors: {self.own_covariance.words}.",
+            f"Standard errors: {self.error_words}.",
             *infinite_and_diverging(self.fit, self.parameters),
         )
 
@@ -842,7 +855,7 @@ class LikelihoodResults(OrdinalResults):
         >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
         >>> draws = fit.draws(prior={"temp[T.warm]": (0.0, 1.0)}, seed=1)
         >>> draws.interval().round(1).loc["temp[T.warm]"].tolist()
-        [2.0, 0.4, 1.2, 2.9]
+        [2.0, 2.0, 0.4, 1.2, 2.9]
         """
         from ..inference.draws import posterior_draws
 

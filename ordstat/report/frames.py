@@ -227,9 +227,10 @@ class NotedFrame(Exported, pd.DataFrame):
         formats: Mapping[Any, str] | None = None,
         square: bool = False,
         labels: Mapping[str, str] | None = None,
+        hidden: Iterable[int] = (),
     ) -> NotedFrame:
         """A frame with a title, notes (by default, those of `frame`), and formats that
-        column names do not imply.
+        column names do not imply. Rows at the places `hidden` do not print.
 
         A square frame has the same names in rows and columns; long names of columns are
         printed as numbers. `labels` are readable names of columns, terms and parameters
@@ -247,6 +248,9 @@ class NotedFrame(Exported, pd.DataFrame):
             noted.attrs["formats"] = dict(formats)
         if labels is not None:
             noted.attrs["labels"] = _Labels(labels)
+        noted.attrs.pop("hidden", None)  # of other rows
+        if places := list(hidden):
+            noted.attrs["hidden"] = places
         return noted
 
     def tidy(self) -> NotedFrame:
@@ -275,11 +279,14 @@ class NotedFrame(Exported, pd.DataFrame):
 
     def _grid(self) -> TextGrid:
         notes = list(self.attrs.get("notes", []))
-        if len(self) > _MOST_ROWS:
-            notes.append(f"The first {_MOST_ROWS} of {len(self):,} rows.")
+        printed = pd.DataFrame(self)
+        if places := self.attrs.get("hidden"):
+            printed = printed.drop(index=printed.index[places]).reset_index(drop=True)
+        if len(printed) > _MOST_ROWS:
+            notes.append(f"The first {_MOST_ROWS} of {len(printed):,} rows.")
         title = self.attrs.get("title", "")
         formats = self.attrs.get("formats")
-        grid = frame_grid(self.head(_MOST_ROWS), notes, title, formats)
+        grid = frame_grid(printed.head(_MOST_ROWS), notes, title, formats)
         return by_numbers(grid) if self.attrs.get("square") else grid
 
     def shown(self) -> pd.DataFrame:

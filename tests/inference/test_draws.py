@@ -84,8 +84,8 @@ def test_jeffreys_posterior_of_a_share_is_a_beta():
     exact = beta(3.5, 17.5)
     assert table["mean"].item() == pytest.approx(exact.mean(), abs=0.008)
     assert table["sd"].item() == pytest.approx(exact.std(), rel=0.08)
-    limits = table[["lower", "upper"]].to_numpy().ravel()
-    np.testing.assert_allclose(limits, exact.ppf([0.025, 0.975]), atol=0.02)
+    limits = table[["lower", "median", "upper"]].to_numpy().ravel()
+    np.testing.assert_allclose(limits, exact.ppf([0.025, 0.5, 0.975]), atol=0.02)
     below = draws.probability(lambda d: d["1|2"] < logit(0.2))
     assert below == pytest.approx(exact.cdf(0.2), abs=0.04)
 
@@ -104,6 +104,14 @@ def test_functions_return_numbers_for_each_draw(wine):
     pair = draws.interval(lambda d: d[["temp[T.warm]", "contact[T.yes]"]].to_numpy())
     alone = draws.interval().loc[["temp[T.warm]", "contact[T.yes]"]]
     np.testing.assert_array_equal(pair.to_numpy(), alone.to_numpy())
+    named = {"t": lambda d: d["temp[T.warm]"], "c": lambda d: d["contact[T.yes]"]}
+    table = draws.interval(named)
+    assert table.index.tolist() == ["t", "c"]
+    np.testing.assert_array_equal(table.to_numpy(), alone.to_numpy())
+    both = draws.interval({"two": lambda d: d[["1|2", "2|3"]]})
+    assert both.index.tolist() == ["two 1|2", "two 2|3"]
+    with pytest.raises(OptionError):
+        draws.interval({})
     frame = draws.frame.copy()
     draws.interval(lambda d: d.pop("temp[T.warm]"))
     pd.testing.assert_frame_equal(draws.frame, frame)

@@ -209,3 +209,19 @@ def test_the_frame_of_the_picture_holds_every_curve():
     frame = ordfit("y ~ z + s(x0, by=z)", DATA).plot.smooths(draw=False)
     assert frame["smooth"].unique().tolist() == ["s(x0):z[u]", "s(x0):z[v]"]
     assert (frame["lower"] < frame["upper"]).all()
+
+
+def test_coefficients_of_curves_do_not_print():
+    fit = ordfit("y ~ z + s(x0, k=12) + s(x2, k=12)", DATA)
+    tidy = fit.tidy()
+    assert tidy["term"].tolist() == fit.params.index.tolist()
+    edf = fit.smooths()["edf"]
+    for text in (str(tidy), tidy.to_markdown(), repr(fit)):
+        assert "s(x0, k=12)[1]" not in text and "z" in text
+    told = " ".join(str(tidy).split())
+    assert "Not printed: 22 coefficients of curves" in told
+    assert f"s(x0) edf {edf['s(x0)']:.2f}, s(x2) edf {edf['s(x2)']:.2f};" in told
+    assert "Standard errors: Bayesian" in told
+    assert f"Smooth terms, edf  s(x0) {edf['s(x0)']:.3f}" in repr(fit)
+    part = tidy[tidy["term"] == "z"]
+    assert len(str(part).splitlines()) < 6
