@@ -1,6 +1,7 @@
 """Rules across files: imports between folders, start-up imports, banned constructs."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -261,3 +262,13 @@ def test_every_folder_is_installed():
         for path in PACKAGE.rglob("__init__.py")
     }
     assert folders <= {line.strip() for line in listed.splitlines()}
+
+
+@pytest.mark.parametrize("room", ["formula", "inference", "likelihood"])
+def test_the_design_page_lists_every_file(room):
+    page = (PACKAGE.parent / "docs" / "design.md").read_text(encoding="utf-8")
+    _, _, table = page.partition(f"| file of `{room}/` | holds |\n")
+    listed = re.findall(r"`(\w+\.py)`", table.partition("\n\n")[0])
+    files = {path.name for path in (PACKAGE / room).glob("*.py")} - {"__init__.py"}
+    assert len(listed) == len(set(listed))
+    assert set(listed) == files
