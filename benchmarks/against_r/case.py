@@ -230,6 +230,19 @@ class Case:
             else 2.0 * (self.ours.number("loglik") - self.rows.loglik(point))
         )
 
+    def least(self, place: int, value: float) -> float:
+        """As `held`, the least that NumPy finds from several starts."""
+        rows = self.rows
+        held = self._first + place
+        found = [rows.followed(self.estimates, held, value)]
+        for start in rows.starts(self.estimates):
+            found.append(rows.highest_held(start, held, value))
+        return 2.0 * (self.ours.number("loglik") - max(found))
+
+    def error(self, place: int) -> float:
+        """Our standard error of a location or scale effect, none of them aliased."""
+        return float(self.ours.numbers["se"][self._first + place])
+
     @property
     def _first(self) -> int:
         """Place of the first location effect among the estimates."""

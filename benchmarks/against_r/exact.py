@@ -31,6 +31,10 @@ _RANK = 1e-6
 _UNDERFLOW = -600.0
 #: Values of a held parameter on the way to the last.
 _STAGES = 21
+#: Searches one after the other, each from where the one before it stopped.
+_SEARCHES = 3
+#: Moves of log-scale effects to other starts.
+_SPREADS = (-4.0, -2.0, -1.0, 1.0, 2.0, 4.0)
 
 #: Distribution functions and their complements.
 _TAILS: dict[str, tuple[Function, Function]] = {
@@ -174,13 +178,44 @@ class Rows:
         way = parameters.copy()
         free = np.arange(parameters.size) != place
         for held in np.linspace(parameters[place], value, _STAGES)[1:]:
+            way[free] = self._moved(way[free], place, float(held))
             way[place] = held
-
-            def fall(moved: np.ndarray) -> float:
-                return _finite(-self.loglik(np.insert(moved, place, way[place])))
-
-            way[free] = minimize(fall, way[free], method="BFGS", tol=1e-8).x
         return self.loglik(way)
+
+    def highest_held(self, parameters: np.ndarray, place: int, value: float) -> float:
+        """The highest log-likelihood found from some parameters with one of them held
+        at a value.
+        """
+        moved = np.delete(parameters, place)
+        for _ in range(_SEARCHES):
+            moved = self._moved(moved, place, value)
+        return self.loglik(np.insert(moved, place, value))
+
+    def _moved(self, free: np.ndarray, place: int, held: float) -> np.ndarray:
+        """Where a search for the highest log-likelihood with one parameter held ends,
+        of the others.
+        """
+
+        def fall(moved: np.ndarray) -> float:
+            return _finite(-self.loglik(np.insert(moved, place, held)))
+
+        return np.asarray(minimize(fall, free, method="BFGS", tol=1e-8).x)
+
+    def starts(self, parameters: np.ndarray) -> list[np.ndarray]:
+        """Parameters with the log-scale effects, all and one by one, moved, and
+        without any effect on the spread.
+        """
+        first = self.upper.shape[1]
+        of_scale = np.arange(first, first + self.scale.shape[1])
+        equal = parameters.copy()
+        equal[of_scale] = 0.0
+        collected = [parameters, equal]
+        for place in of_scale:
+            for move in _SPREADS:
+                apart = parameters.copy()
+                apart[place] += move
+                collected.append(apart)
+        return collected
 
     def slopes(self, parameters: np.ndarray) -> np.ndarray:
         """(N, P) derivatives of `probabilities`, by central differences."""

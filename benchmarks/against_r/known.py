@@ -202,7 +202,8 @@ FAULTS = (
     Fault(
         "profile limits",
         "R's interpolated limits are off, or it stops; with an effect held at ours the"
-        " deviance, by R or by NumPy, is the quantile.",
+        " deviance, by R or by NumPy, is the quantile, or jumps over it, as NumPy finds"
+        " on either side.",
         proofs.profile_off,
     ),
 )

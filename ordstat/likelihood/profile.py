@@ -43,6 +43,12 @@ _LOST = 5
 
 #: Largest distance of the deviance at a limit from its goal.
 EXACT = 1e-4
+#: Halvings of the way between two sides of a jump, which leave a millionth of it.
+_NARROWED = 20
+#: Steps from 0 within which a jump is at 0.
+_AT_ZERO = 1e-5
+#: Least distance of the deviance beyond a jump from its goal.
+_CLEARLY = 0.01
 
 M = TypeVar("M")
 
@@ -51,6 +57,10 @@ UNDETERMINED = "the data do not determine the estimate (separation)"
 NOT_REACHED = (
     "the profile likelihood levels off before it has fallen far enough, or cannot be"
     " followed that far"
+)
+JUMPS = (
+    "the profile likelihood jumps at this value, from above the height that a limit has"
+    " to below it"
 )
 
 
@@ -212,7 +222,8 @@ class ProfileLikelihood:
         -------
         (value, reason)
             The value is infinite if the estimate is, and NaN if the profile does not
-            reach it; the reason is empty otherwise.
+            reach it. Where the profile jumps over `drop`, it is the place of the jump,
+            which the reason says. The reason is empty otherwise.
         """
         if self.determined is not None:
             tends = float(self.determined.limits(np.eye(self.x.size)[[index]])[0])
@@ -242,12 +253,14 @@ class ProfileLikelihood:
         centre = float(a @ self._start.x)
         # maxima known on each branch, by the value held
         branches = [{centre: self._start}]
+        fallen: dict[float, float] = {}
         left = _MOST_MAXIMA
 
         def on_branch(known: dict[float, Optimum], value: float) -> float:
-            held = self._maximum(
-                a, known[min(known, key=lambda other: abs(other - value))], value
-            )
+            # on the way from the estimate: beyond a jump is another maximum
+            passed = [other for other in known if (value - other) / step >= 0.0]
+            near = min(passed or known, key=lambda other: abs(other - value))
+            held = self._maximum(a, known[near], value)
             if held is None:
                 return math.nan
             known[value] = held
@@ -260,13 +273,14 @@ class ProfileLikelihood:
                 return math.nan
             found = [on_branch(known, value) for known in branches]
             left -= _LOST * int(np.isnan(found).sum())
-            return float(np.fmin.reduce(found))
+            fallen[value] = float(np.fmin.reduce(found))
+            return fallen[value]
 
         while True:
+            fallen.clear()
             limit = crossing(deviance, centre, step, drop)
-            # a profile may jump there
             if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:
-                return math.nan, NOT_REACHED
+                return self._jump(a, branches, fallen, step, drop)
             reached = max(
                 (known[limit] for known in branches if limit in known), key=_height
             )
@@ -275,22 +289,90 @@ class ProfileLikelihood:
                 return limit, ""
             branches.append({limit: other})
 
+    def _jump(
+        self,
+        a: FloatArray,
+        branches: list[dict[float, Optimum]],
+        fallen: dict[float, float],
+        step: float,
+        drop: float,
+    ) -> tuple[float, str]:
+        """The place where the profile jumps over a fall of `drop`, between the last
+        value with a smaller fall and the first one beyond it; NaN where it does not.
+
+        With scale effects it may, mostly at 0: where the best spread of some rows
+        vanishes together with the effect held, their predictors keep their signs, and
+        the other sign needs another spread.
+
+        Parameters
+        ----------
+        fallen : dict of float to float
+            Deviances by the value held; NaN where no maximum was found.
+        """
+        centre = float(a @ self._start.x)
+        less = [centre, *(value for value, fall in fallen.items() if fall < drop)]
+        near = max(less, key=lambda value: (value - centre) / step)
+        beyond = [value for value in fallen if (value - near) / step > 0.0]
+        if not beyond:
+            return math.nan, NOT_REACHED
+        far = min(beyond, key=lambda value: (value - centre) / step)
+        last = max((known[near] for known in branches if near in known), key=_height)
+
+        def inside(value: float) -> Optimum | None:
+            """A point with a smaller fall, which need not be a maximum: its fall is no
+            smaller than that of the profile.
+            """
+            held = self._maximum(a, last, value, math.inf)
+            less = held is not None and 2.0 * (self.loglik - _height(held)) < drop
+            return held if less else None
+
+        if inside(far) is not None:  # only the search ended before
+            return math.nan, NOT_REACHED
+        for _ in range(_NARROWED):
+            middle = 0.5 * (near + far)
+            held = inside(middle)
+            if held is None:
+                far = middle
+            else:
+                near = middle
+                last = held
+        # maxima beyond may lie at infinity: there the likelihood hardly rises further
+        across = self._from_elsewhere(a, last, far, _HARDLY)
+        highest = max(map(_height, across), default=math.inf)
+        over = 2.0 * (self.loglik - highest) >= drop + _CLEARLY
+        if not over or 2.0 * (self.loglik - _height(last)) > drop - EXACT:
+            return math.nan, NOT_REACHED
+        if abs(near) <= _AT_ZERO * abs(step):
+            near = 0.0
+        return near, JUMPS
+
     def _higher_branch(
         self, a: FloatArray, reached: Optimum, value: float
     ) -> Optimum | None:
         """The highest maximum with a'x = value from points elsewhere, if it is above
         one that was reached.
         """
+        found = self._from_elsewhere(a, reached, value)
+        best = max(found, key=_height, default=reached)
+        return best if 2.0 * (_height(best) - _height(reached)) > EXACT else None
+
+    def _from_elsewhere(
+        self,
+        a: FloatArray,
+        reached: Optimum,
+        value: float,
+        roughly: float = _ROUGHLY,
+    ) -> list[Optimum]:
+        """Maxima with a'x = value from points elsewhere."""
         found: list[Optimum] = []
         for x in self.elsewhere(reached.x):
             try:
-                held = self._maximum(a, self._stay(x), value)
+                held = self._maximum(a, self._stay(x), value, roughly)
             except DataError:  # outside the domain
                 continue
             if held is not None:
                 found.append(held)
-        best = max(found, key=_height, default=reached)
-        return best if 2.0 * (_height(best) - _height(reached)) > EXACT else None
+        return found
 
     def _concave_end(self, a: FloatArray, direction: int, drop: float) -> float | None:
         """The end, where deviance = drop and the score is along a, by Newton's method
@@ -370,9 +452,15 @@ class ProfileLikelihood:
             length = 1.25 * length
         return self._stay(x)
 
-    def _maximum(self, a: FloatArray, near: Optimum, value: float) -> Optimum | None:
+    def _maximum(
+        self,
+        a: FloatArray,
+        near: Optimum,
+        value: float,
+        roughly: float = _ROUGHLY,
+    ) -> Optimum | None:
         """The maximum with a'x = value, by Newton's method from a maximum nearby; None
-        if it is not reached.
+        if it is not reached, up to a decrement of `roughly`.
         """
         x = near.x
         factor = near.factor
@@ -411,6 +499,6 @@ class ProfileLikelihood:
             )
         except DataError:  # where the information overflows
             return None
-        if maximum.converged or maximum.decrements[-1] <= _ROUGHLY:
+        if maximum.converged or maximum.decrements[-1] <= roughly:
             return maximum
         return None

@@ -672,8 +672,10 @@ class LikelihoodResults(OrdinalResults):
         -------
         pandas.DataFrame
             Profile limits are infinite if the estimate is, and NaN if the likelihood
-            does not fall far enough; `attrs["reasons"]` gives the reason, by
-            (parameter, "lower" or "upper").
+            does not fall far enough. Where it jumps over the height of a limit, as it
+            may with scale effects, the limit is the place of the jump.
+            `attrs["reasons"]` tells of these limits, by (parameter, "lower" or
+            "upper").
 
         Raises
         ------

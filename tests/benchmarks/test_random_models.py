@@ -183,7 +183,9 @@ def test_both_sides_without_an_end_agree(answer):
     ]
 
 
-def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
+def profiled(
+    answer, deviance, moved, last=3.0, followed=lambda place, value: np.inf, beyond=0.0
+):
     """The verdict on a profile with another last limit in R; deviances there are R's
     and NumPy's.
     """
@@ -202,10 +204,10 @@ def profiled(answer, deviance, moved, last=3.0, followed=np.inf):
         )
     )
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
-    case.followed, case.at_ours = (
-        (lambda place, value: followed),
-        (lambda place, value: np.inf),
-    )
+    case.followed = followed
+    case.at_ours = lambda place, value: np.inf
+    case.error = lambda place: 1.0
+    case.least = lambda place, value: beyond if value > last else np.inf
     case.mended = lambda kind, mends: None
     actual = explanation(case, check)
     return actual and actual.name
@@ -217,8 +219,24 @@ def test_a_limit_is_right_where_rs_deviance_is_the_quantile(answer):
     """
     assert profiled(answer, 3.841459, moved=1.0) == "profile limits"
     assert profiled(answer, 3.85, moved=1.0) is None
-    assert profiled(answer, 3.85, moved=1.0, followed=3.841459) == "profile limits"
-    assert profiled(answer, 3.85, moved=1.0, followed=3.83) is None
+    for followed, name in ((3.841459, "profile limits"), (3.83, None)):
+        actual = profiled(
+            answer, 3.85, moved=1.0, followed=lambda place, value, at=followed: at
+        )
+        assert actual == name
+
+
+@pytest.mark.parametrize(
+    ("inside", "beyond", "name"),
+    [(3.7, 4.9, "profile limits"), (3.9, 4.9, None), (3.7, 3.8, None)],
+)
+def test_a_limit_is_right_where_the_deviance_jumps_over_the_quantile(
+    answer, inside, beyond, name
+):
+    def followed(place, value):
+        return inside if value < 3.0 else 4.9
+
+    assert profiled(answer, 4.9, 1.0, followed=followed, beyond=beyond) == name
 
 
 def test_no_limit_is_right_where_rs_deviance_at_its_own_is_less_than_the_quantile(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from reference_cases import load_data
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 
 from benchmarks.against_r.specs import KINDS
 from benchmarks.same_numbers import frame
@@ -198,6 +198,67 @@ def test_a_likelihood_that_levels_off_has_no_limit():
     assert fit.loglik - at_infinity < HALF
     assert np.isnan(limits.iloc[0]["upper"]) and np.isfinite(limits.iloc[0]["lower"])
     assert "levels off" in limits.attrs["reasons"]["scale.g[T.b]", "upper"]
+
+
+def _best_with_effect(data, effect):
+    """The highest log-likelihood of y ~ x, scale ~ g with the effect held: over log
+    scales, a grid and then its best place, of thresholds by a scalar search, as it is
+    concave in them.
+    """
+    x = data["x"].to_numpy()
+    above = np.where(data["y"] == 2, 1.0, -1.0)
+    in_b = (data["g"] == "b").to_numpy()
+
+    def fall(threshold, zeta):
+        spread = np.where(in_b, np.exp(zeta), 1.0)
+        return -special.log_expit(above * (effect * x - threshold) / spread).sum()
+
+    def least(zeta):
+        return optimize.minimize_scalar(
+            fall, (0.0, effect), args=(zeta,), options={"xtol": 1e-10}
+        ).fun
+
+    zetas = np.arange(-14.0, 14.0, 0.5)
+    best = zetas[np.argmin([least(zeta) for zeta in zetas])]
+    return -optimize.minimize_scalar(
+        least, bounds=(best - 0.5, best + 0.5), method="bounded"
+    ).fun
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "sign"),
+    [((7, 5, 5, 7), (6, 2, 2, 6), 1), ((8, 6, 6, 8), (7, 3, 2, 8), -1)],
+)
+def test_a_profile_that_jumps_has_its_limit_there(a, b, sign):
+    """As the effect of x vanishes from above, b may have any positive effect at a
+    spread that vanishes too, and a has probabilities of 1/2. At 0 neither has an
+    effect: the deviance jumps over the quantile.
+    """
+    cells = [(g, x) for g in "ab" for x in (0, sign)]
+    counts = np.reshape([*a, *b], (4, 2))
+    rows = [
+        {"g": g, "x": x, "y": y}
+        for (g, x), both in zip(cells, counts, strict=True)
+        for y, n in zip((1, 2), both, strict=True)
+        for _ in range(n)
+    ]
+    data = pd.DataFrame(rows)
+    fit = ordfit("y ~ x", data, scale="~ g")
+    limits = fit.confint("x", type="profile")
+    side = "lower" if sign == 1 else "upper"
+    assert limits.loc["x", side] == 0.0
+    assert "jumps" in limits.attrs["reasons"]["x", side]
+
+    def saturated(cell):
+        return float(np.sum(cell * np.log(cell / cell.sum())))
+
+    near = sum(a) * np.log(0.5) + saturated(counts[2]) + saturated(counts[3])
+    apart = saturated(counts[0] + counts[1]) + saturated(counts[2] + counts[3])
+    assert fit.loglik - near < HALF < fit.loglik - apart
+    inside = _best_with_effect(data, sign * 1e-4)
+    beyond = _best_with_effect(data, -sign * 1e-4)
+    assert inside == pytest.approx(near, abs=1e-3)
+    assert beyond <= apart + 1e-3
 
 
 def test_profile_points():
