@@ -239,6 +239,13 @@ class Case:
             found.append(rows.highest_held(start, held, value))
         return 2.0 * (self.ours.number("loglik") - max(found))
 
+    def highest(self) -> float:
+        """The highest log-likelihood that NumPy finds from several starts, on the
+        columns of ours, as R need not have any.
+        """
+        rows = ordstat_side.rows_of(self.fit)
+        return max(rows.highest(start) for start in rows.starts(self.estimates))
+
     def error(self, place: int) -> float:
         """Our standard error of a location or scale effect, none of them aliased."""
         return float(self.ours.numbers["se"][self._first + place])

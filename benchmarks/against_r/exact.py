@@ -35,6 +35,8 @@ _STAGES = 21
 _SEARCHES = 3
 #: Moves of log-scale effects to other starts.
 _SPREADS = (-4.0, -2.0, -1.0, 1.0, 2.0, 4.0)
+#: Starts with all parameters moved.
+_RANDOM = 4
 
 #: Distribution functions and their complements.
 _TAILS: dict[str, tuple[Function, Function]] = {
@@ -163,13 +165,15 @@ class Rows:
         held.
         """
         free, held = np.split(parameters, [parameters.size - n_held])
-        collected = minimize(
-            lambda moved: _finite(-self.loglik(np.append(moved, held))),
-            free,
-            method="BFGS",
-            tol=1e-8,
-        )
-        return -float(collected.fun)
+        for _ in range(_SEARCHES):
+            found = minimize(
+                lambda moved: _finite(-self.loglik(np.append(moved, held))),
+                free,
+                method="BFGS",
+                tol=1e-8,
+            )
+            free = found.x
+        return -float(found.fun)
 
     def followed(self, parameters: np.ndarray, place: int, value: float) -> float:
         """The highest log-likelihood with one parameter held at a value, on the way
@@ -202,8 +206,8 @@ class Rows:
         return np.asarray(minimize(fall, free, method="BFGS", tol=1e-8).x)
 
     def starts(self, parameters: np.ndarray) -> list[np.ndarray]:
-        """Parameters with the log-scale effects, all and one by one, moved, and
-        without any effect on the spread.
+        """Parameters with the log-scale effects one by one moved, without any effect on
+        the spread, and with all parameters moved.
         """
         first = self.upper.shape[1]
         of_scale = np.arange(first, first + self.scale.shape[1])
@@ -215,6 +219,9 @@ class Rows:
                 apart = parameters.copy()
                 apart[place] += move
                 collected.append(apart)
+        rng = np.random.default_rng(0)
+        for _ in range(_RANDOM):
+            collected.append(parameters + rng.normal(size=parameters.size))
         return collected
 
     def slopes(self, parameters: np.ndarray) -> np.ndarray:

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.against_r.exact import Rows
 from benchmarks.against_r.session import Answer
 from benchmarks.against_r.specs import ITERATIONS, Spec
 from ordstat import ordfit
 from ordstat.exceptions import OrdstatError
 from ordstat.likelihood.profile import ProfileLikelihood
+from ordstat.likelihood.threshold_structure import threshold_map
 
 #: Values of a held parameter on the way to the last.
 _STAGES = 11
@@ -118,6 +120,42 @@ def profile_point(fit: Any, place: int, value: float) -> np.ndarray | None:
     way = np.linspace(estimate, value, _STAGES)[1:]
     point = profile.held(place, way)[-1]
     return None if point is None else profile.user.coefficients(point.x)
+
+
+def rows_of(fit: Any) -> Rows:
+    """The rows of our design, for models that R has no fit of, and so no rows."""
+    sample = fit.design.sample
+    structure = threshold_map(fit.method.threshold, sample.n_levels - 1)
+    t = sample.n_levels - 1
+    of_thresholds = np.eye(t) if structure is None else structure.jacobian
+    ones = np.ones((sample.n, 1))
+    nominal = sample.rows.nominal
+    varying = ones if nominal is None else np.hstack([ones, nominal])
+    shift = np.zeros(sample.n) if sample.rows.offset is None else sample.rows.offset
+    kept = ~fit.fit.aliased
+    n_scale = 0 if sample.rows.scale is None else sample.rows.scale.shape[1]
+    scale = np.zeros((sample.n, 0)) if n_scale == 0 else sample.rows.scale
+    known = sample.rows.scale_offset
+
+    def end(codes: np.ndarray) -> np.ndarray:
+        """Columns of the threshold above each code; 0 beyond the ends."""
+        padded = np.vstack([of_thresholds, np.zeros_like(of_thresholds[:1])])
+        at = padded[codes]
+        thresholds = np.einsum("nq,nt->nqt", varying, at).reshape(sample.n, -1)
+        inside = (codes >= 0) & (codes < t)
+        location = np.where(inside[:, None], -sample.rows.X, 0.0)
+        return np.hstack([thresholds, location])[:, kept[: kept.size - n_scale]]
+
+    return Rows(
+        link=fit.method.link,
+        upper=end(sample.y),
+        lower=end(sample.y - 1),
+        scale=scale[:, kept[kept.size - n_scale :]],
+        upper_offset=np.where(sample.y == t, np.inf, -shift),
+        lower_offset=np.where(sample.y == 0, -np.inf, -shift),
+        scale_offset=np.ones(sample.n) if known is None else np.exp(known),
+        weights=sample.case_weights,
+    )
 
 
 def _table(actual: Answer, name: str, tests: pd.DataFrame, statistic: str) -> None:

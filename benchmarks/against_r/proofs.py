@@ -42,6 +42,8 @@ _BESIDE = 1e-3
 #: Log-likelihoods on the way to an infinite estimate, which a cauchit approaches
 #: slowly.
 _ON_THE_WAY = 1e-2
+#: Log-likelihoods of the same maximum, one of them by differences.
+_SAME_HEIGHT = 1e-3
 #: A log-likelihood that NumPy finds higher by this than R's, from R's own estimates, is
 #: no rounding and no slack of R's: R's point is no maximum.
 _RISES = 1e-3
@@ -220,7 +222,7 @@ class Tested(NamedTuple):
 def _row_explained(
     case: Case, kind: str, term: str, ours: Tested, theirs: Tested
 ) -> bool:
-    """Whether one of four proofs holds for a row; the models are fitted by both sides
+    """Whether one of five proofs holds for a row; the models are fitted by both sides
     on their own.
     """
     together = _with_margins(case, kind, term)
@@ -233,20 +235,48 @@ def _row_explained(
                 return True
         elif _each_frees_its_own(case, model, case.variant(kind, term), ours, theirs):
             return True
-    return _stopped_short(case, model, kind, ours.statistic, theirs.statistic)
+    if _stopped_short(case, model, kind, ours.statistic, theirs.statistic):
+        return True
+    if "fit.error" not in model.theirs.words and has_end(model.theirs):
+        return False
+    if not np.isnan(theirs.statistic):  # it has to be the test of the term alone
+        alone = case.variant(kind, term).theirs
+        if "fit.error" in alone.words:
+            return False
+        if not theirs.compares(alone, case.mended_fit()):
+            return False
+    return _highest_found(case, model, kind, ours)
 
 
 def _with_margins(case: Case, kind: str, term: str) -> str:
     """The terms that ours frees with one: those of the location formula whose variables
-    are among its own.
+    are among its own, unless it has only factors more; these it holds.
     """
     if kind == "drop1" or term not in case.fit.design.terms:
         return term
     parts = set(term.split(":"))
-    margins = [
-        other for other in case.fit.design.terms if set(other.split(":")) <= parts
-    ]
-    return " + ".join(dict.fromkeys([*margins, term]))
+    margins = []
+    for other in case.fit.design.terms:
+        inner = set(other.split(":"))
+        if inner < parts and not parts - inner <= set(FACTORS):
+            margins.append(other)
+    return " + ".join([*margins, term])
+
+
+def _highest_found(case: Case, model: Case, kind: str, ours: Tested) -> bool:
+    """Whether our statistic is that of the highest log-likelihood that NumPy finds."""
+    if model.fit is None or np.isnan(ours.statistic):
+        return False
+    if ours.df != abs(model.ours.number("edf") - case.ours.number("edf")):
+        return False
+    apart = model.highest() - _loglik_of(case, kind, ours.statistic)
+    return abs(apart) <= _SAME_HEIGHT
+
+
+def _loglik_of(case: Case, kind: str, statistic: float) -> float:
+    """The log-likelihood of the model that our statistic is of."""
+    sign = -0.5 if kind == "drop1" else 0.5
+    return case.ours.number("loglik") + sign * statistic
 
 
 def _each_frees_its_own(
@@ -378,7 +408,7 @@ def _stopped_short(
         if not model.rows.identified(model.estimates):
             return True
         return not has_end(model.ours) and (model.higher() or _rises_from(model))
-    loglik = case.ours.number("loglik") + (-0.5 if kind == "drop1" else 0.5) * ours
+    loglik = _loglik_of(case, kind, ours)
     if model.fit is None:
         return False
     apart = abs(loglik - model.ours.number("loglik"))
@@ -394,7 +424,9 @@ def _stopped_short(
         or model.higher()
     ):
         return False
-    if np.isnan(theirs) and (stopped or model.theirs.number("code") < 0.0):
+    if stopped and np.isnan(theirs):  # there is nothing of R's to compare ours with
+        return False
+    if np.isnan(theirs) and model.theirs.number("code") < 0.0:
         return True
     return model.higher() or _at_a_saddle(model)
 
@@ -541,7 +573,8 @@ def profile_off(case: Case, check: Check) -> bool:
 
     R's own deviance, or, where R's fit with the effect held is a lower maximum (of a
     cauchit, say), the least that NumPy has: from our maximum in small steps, or at the
-    point that ours has with the effect held. Where the profile jumps at our limit,
+    point that ours has with the effect held; or where R goes to a path without a
+    maximum that ours tells the height of. Where the profile jumps at our limit,
     NumPy finds the deviance below the quantile on the side of the estimate, and above
     it on the other. Where ours has no limit, as the likelihood levels off, R's own
     deviance at R's limit is less than the quantile.
@@ -589,7 +622,9 @@ def _above_quantile(
     for place, side in np.argwhere(quantiles).tolist():
         value = float(limits[place, side])
         above = case.held(place, value) - _QUANTILE
-        if not above < _DEVIANCE:  # above it, or R has no fit
+        if _higher_on_told_way(case, above):
+            above = case.followed(place, value) - _QUANTILE
+        elif not above < _DEVIANCE:  # above it, or R has no fit
             others = case.followed(place, value), case.at_ours(place, value)
             above = float(
                 np.fmin.reduce([above, *(other - _QUANTILE for other in others)])
@@ -597,6 +632,16 @@ def _above_quantile(
         if np.isfinite(above):
             collected[place, side] = above
     return collected
+
+
+def _higher_on_told_way(case: Case, above: float) -> bool:
+    """Whether R, with an effect held, is on a path without a maximum whose height ours
+    tells: limits are those of our local maximum.
+    """
+    if case.fit.fit.diverging_elsewhere is None:
+        return False
+    told = -2.0 * (case.fit.fit.higher_by + _ON_THE_WAY)
+    return told - _QUANTILE <= above < -_DEVIANCE
 
 
 def _jumps(case: Case, limits: np.ndarray, at: tuple[int, int]) -> bool:

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
 
 
+#: Note on profile limits of such a fit.
+_LOCAL = (
+    "profile limits about a local maximum: the log-likelihood is higher along a path"
+    " without a maximum, which they leave out."
+)
 #: Reach of a profile without a finite limit, in standard errors (in units of the
 #: parameter if it has none).
 _OPEN = 5.0
@@ -221,7 +226,7 @@ def confidence_limits(
     else:
         check_available(r, "confint(type='profile')")
         limits, reasons = _profile_limits(r, level, chosen)
-        notes = []
+        notes = [_LOCAL] if r.fit.diverging_elsewhere is not None else []
         for (name, side), reason in reasons.items():
             notes.append(f"{name}, {side}: {reason}")
         title = f"Profile likelihood limits, {100 * level:g}%"

@@ -256,15 +256,24 @@ class ProfileLikelihood:
         fallen: dict[float, float] = {}
         left = _MOST_MAXIMA
 
+        def fall(held: Optimum | None) -> float:
+            if held is None:
+                return math.inf
+            return 2.0 * (self.loglik - held.at.loglik)
+
         def on_branch(known: dict[float, Optimum], value: float) -> float:
-            # on the way from the estimate: beyond a jump is another maximum
-            passed = [other for other in known if (value - other) / step >= 0.0]
-            near = min(passed or known, key=lambda other: abs(other - value))
+            near = min(known, key=lambda other: abs(other - value))
             held = self._maximum(a, known[near], value)
+            if (near - value) / step > 0.0 and fall(held) >= drop:
+                # beyond a jump is another maximum
+                passed = [other for other in known if (value - other) / step >= 0.0]
+                last = min(passed, key=lambda other: abs(other - value), default=near)
+                further = self._maximum(a, known[last], value)
+                held = further if fall(further) < fall(held) else held
             if held is None:
                 return math.nan
             known[value] = held
-            return 2.0 * (self.loglik - held.at.loglik)
+            return fall(held)
 
         def deviance(value: float) -> float:
             nonlocal left
@@ -313,7 +322,7 @@ class ProfileLikelihood:
         less = [centre, *(value for value, fall in fallen.items() if fall < drop)]
         near = max(less, key=lambda value: (value - centre) / step)
         beyond = [value for value in fallen if (value - near) / step > 0.0]
-        if not beyond:
+        if not beyond or self.determined is not None:
             return math.nan, NOT_REACHED
         far = min(beyond, key=lambda value: (value - centre) / step)
         last = max((known[near] for known in branches if near in known), key=_height)

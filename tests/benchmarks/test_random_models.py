@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.against_r import command, ours
+from benchmarks.against_r.case import settled
 from benchmarks.against_r.columns import FACTORS, FEW
 from benchmarks.against_r.compare import ABOVE, NO_END, Check, compare
 from benchmarks.against_r.exact import Rows, tails
@@ -200,7 +201,11 @@ def profiled(
     case = case_of(mine, other)
     case.fit = SimpleNamespace(
         fit=SimpleNamespace(
-            aliased=np.zeros(1, dtype=bool), confounded=(), separation=None, n_lambda=0
+            aliased=np.zeros(1, dtype=bool),
+            confounded=(),
+            separation=None,
+            n_lambda=0,
+            diverging_elsewhere=None,
         )
     )
     case.held = lambda place, value: deviance if (place, value) == (1, asked) else 5.0
@@ -323,6 +328,7 @@ def test_interactions_freed_with_margins_that_r_cannot_fit(
             ours=end_of(joint, 17.0),
             theirs=without_fit,
             higher=lambda: False,
+            highest=lambda: joint,
         ),
         "f2:x3": SimpleNamespace(
             fit=fit, ours=end_of(alone[0], 15.0), theirs=end_of(alone[1], 15.0)
@@ -337,6 +343,45 @@ def test_interactions_freed_with_margins_that_r_cannot_fit(
     check = Check("nominal_test", False, tables["nominal_test"], other["nominal_test"])
     actual = explanation(case, check)
     assert (actual is not None and actual.name == "refits") == explained
+
+
+@pytest.mark.parametrize(("highest", "explained"), [(-97.0, True), (-96.9, False)])
+def test_a_test_that_r_has_no_fit_for_is_of_the_highest_likelihood_found(
+    answer, highest, explained
+):
+    numbers = {"nominal_test": np.array([np.nan, 6.0])}
+    numbers["nominal_test.df"] = np.array([np.nan, 5.0])
+    base = end_of(-100.0, 12.0)
+    terms = {"nominal_test.terms": "<none>\tf3"}
+    mine = Answer(base.numbers | numbers, terms)
+    lacking = {name: np.full(2, np.nan) for name in numbers}
+    case = case_of(mine, Answer(lacking))
+    case.fit = SimpleNamespace(
+        fit=SimpleNamespace(confounded=(), separation=None, n_lambda=0),
+        design=SimpleNamespace(terms=("f3",)),
+    )
+    case.mended = lambda kind, mends: None
+    case.mended_table = lambda kind: lacking
+    case.variant = lambda kind, term: SimpleNamespace(
+        fit=case.fit,
+        ours=end_of(-97.0, 17.0),
+        theirs=Answer(words={"fit.error": "number of variables"}),
+        higher=lambda: False,
+        highest=lambda: highest,
+    )
+    check = Check(
+        "nominal_test", False, numbers["nominal_test"], lacking["nominal_test"]
+    )
+    actual = explanation(case, check)
+    assert (actual is not None and actual.name == "refits") == explained
+
+
+# nominal effects; each structure of thresholds; offsets of both kinds; scale effects
+@pytest.mark.parametrize("number", [1, 5, 12, 32, 63])
+def test_our_rows_have_the_likelihood_of_the_fit(number):
+    actual, fit = ours.answer(random_spec(1, number), (), balanced=True)
+    parameters = settled(fit.method.link, actual)
+    assert ours.rows_of(fit).loglik(parameters) == pytest.approx(fit.loglik, abs=1e-7)
 
 
 def test_the_likelihood_is_the_one_written_out():

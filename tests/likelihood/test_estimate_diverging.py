@@ -215,4 +215,7 @@ def test_a_local_maximum_below_a_path_without_a_maximum_is_said_to_be_one() -> N
     assert further.loglik > fit.loglik + 2.379
     assert "a local maximum in" in " ".join(fit.drop1().attrs["notes"])
     assert "a local maximum in" in " ".join(equal.anova(fit).attrs["notes"])
+    for model, told in ((fit, True), (equal, False)):
+        limits = model.confint(0, type="profile")
+        assert told == ("local maximum" in " ".join(limits.attrs.get("notes", ())))
     assert "a local maximum in" not in " ".join(equal.drop1().attrs.get("notes", ()))

@@ -8,6 +8,7 @@ import pytest
 from reference_cases import load_data
 from scipy import optimize, special, stats
 
+from benchmarks.against_r.ours import rows_of
 from benchmarks.against_r.specs import KINDS
 from benchmarks.same_numbers import frame
 from likelihood.dense import Dense
@@ -259,6 +260,23 @@ def test_a_profile_that_jumps_has_its_limit_there(a, b, sign):
     beyond = _best_with_effect(data, -sign * 1e-4)
     assert inside == pytest.approx(near, abs=1e-3)
     assert beyond <= apart + 1e-3
+
+
+@pytest.mark.slow
+def test_a_limit_beside_a_maximum_that_is_lower() -> None:
+    """No higher likelihood with the effect held is found by SciPy from other spreads:
+    from values beyond the limit the search came to a lower maximum, and to -0.574.
+    """
+    spec = KINDS["cauchit-scale"](7, 14)
+    fit = ordfit(spec.formula, spec.data, **spec.options)
+    limit = fit.confint("f3[T.b]", type="profile")["lower"].iloc[0]
+    rows = rows_of(fit)
+    estimates = fit.params.to_numpy()
+    place = fit.parameters.names.index("f3[T.b]")
+    highest = max(
+        rows.highest_held(start, place, limit) for start in rows.starts(estimates)
+    )
+    assert fit.loglik - highest == pytest.approx(HALF, abs=1e-4)
 
 
 def test_profile_points():
