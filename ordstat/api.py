@@ -383,7 +383,8 @@ def fit_design(
         )
     if design.survey is not None and design.sample.stepped is not None:
         raise OptionError(
-            "design must go with a formula without mono(): write x in place of mono(x)."
+            "design must go with a formula without mono() and fuse(): write x in place"
+            " of mono(x)."
         )
     design = method.marked(design)
     chosen = None

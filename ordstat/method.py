@@ -231,7 +231,8 @@ class Method:
                 sample.highest is not None and not self.supports.partial
             ),
             "smooth terms": (sample.smooths is not None and not self.supports.smooth),
-            "mono() terms": sample.stepped is not None and not self.supports.stepped,
+            "mono() and fuse() terms": sample.stepped is not None
+            and not self.supports.stepped,
             "constraints=": sample.signs is not None and not self.supports.signs,
             "columns of categories": (
                 sample.categories is not None and not self.supports.categories

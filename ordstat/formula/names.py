@@ -16,7 +16,7 @@ from .parse import Expression, Term, dotted_name, quoted, unquoted
 #: Calls that make a factor of a variable.
 CODED = ("C", "factor", "ordered")
 #: Calls that make the effect of an ordered variable.
-ORDERED = ("smooth", "mono")
+ORDERED = ("smooth", "mono", "fuse")
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 

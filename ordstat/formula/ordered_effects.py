@@ -1,4 +1,4 @@
-"""Effects of ordered predictors: smooth(x) and mono(x)."""
+"""Effects of ordered predictors: smooth(x), mono(x) and fuse(x)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._typing import FloatArray, IntArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import number, one_of, shown_labels
 from ..exceptions import DataError, FormulaError
 from .names import ORDERED
@@ -31,17 +31,17 @@ class OrderedEffect:
 
     Attributes
     ----------
-    kind : {"smooth", "mono"}
-        Squared steps are penalised; or steps have one sign.
+    kind : {"smooth", "mono", "fuse"}
+        Squared steps are penalised; steps have one sign; absolute steps are penalised.
     weight : float or None
         The smoothing parameter (sp=); None if it is estimated.
-    sign : {1, -1}
-        1 where effects must not decrease.
+    sign : {1, -1, 0}
+        1 where effects must not decrease, -1 where they must not increase.
     """
 
     kind: str
     weight: float | None = None
-    sign: int = 1
+    sign: int = 0
 
 
 def smooth_steps(sp: float | None = None) -> OrderedEffect:
@@ -60,33 +60,48 @@ def mono_steps(direction: str = "increasing") -> OrderedEffect:
     return OrderedEffect(kind="mono", sign=_SIGNS[direction])
 
 
+def fuse_steps() -> OrderedEffect:
+    """fuse(x): a lasso joins neighbouring levels."""
+    return OrderedEffect(kind="fuse")
+
+
 #: The functions of formulas: name to what makes the effect of the options.
 EFFECTS: dict[str, Callable[..., OrderedEffect]] = {
     "smooth": smooth_steps,
     "mono": mono_steps,
+    "fuse": fuse_steps,
 }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SteppedColumns:
     """Columns of X of one ordered predictor, coded by treatment, whose steps between
-    neighbouring levels are bounded.
+    neighbouring levels can be 0.
 
     Attributes
     ----------
     columns : (m,)
-    sign : {1, -1}
-        That of steps.
+    sign : {1, -1, 0}
+        That of steps; 0 for any.
     """
 
     columns: IntArray
     sign: int
 
+    def between_rows(self, X: FloatArray) -> BoolArray:
+        """(m,) steps to a level that has rows, as a lower level has; X (N, m) are the
+        columns.
+        """
+        levels = np.append(not X.any(axis=1).all(), X.any(axis=0))
+        return np.asarray(levels[1:] & (np.cumsum(levels)[:-1] > 0))
+
 
 def stepped_columns(
     spec: FormulaSpec, terms: Mapping[str, slice]
 ) -> tuple[SteppedColumns, ...] | None:
-    """Those of the terms mono(x), which have these columns; None without any."""
+    """Those of the terms mono(x) and fuse(x), which have these columns; None without
+    any.
+    """
     found = []
     for term, _, coding in stepped_terms(spec):
         assert coding.effect is not None
@@ -124,8 +139,8 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     Raises
     ------
     FormulaError
-        smooth(x) or mono(x) inside another expression, in an interaction, or outside
-        the location effects.
+        smooth(x), mono(x) or fuse(x) inside another expression, in an interaction, or
+        outside the location effects.
     DataError
         A variable without an order, or with too many or too few levels.
     """
@@ -155,7 +170,7 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
 
 
 def ordered_call(expression: Expression) -> ast.AST | None:
-    """The call of smooth() or mono() in an expression, if any."""
+    """The call of smooth(), mono() or fuse() in an expression, if any."""
     if "(" not in expression.key:
         return None
     return next(filter(_is_call, ast.walk(expression.tree)), None)

@@ -145,7 +145,8 @@ class Sample:
     smooths : tuple of SmoothBlock or None
         Columns of X with penalties of their wiggliness; None without smooth terms.
     stepped : tuple of SteppedColumns or None
-        Columns of X of ordered predictors whose effects have a direction.
+        Columns of X of ordered predictors whose effects have a direction, or whose
+        levels are joined.
     """
 
     rows: Rows

@@ -146,5 +146,7 @@ class ResultsWithoutErrors(LikelihoodResults):
         for variable, groups in self._joined(labels).items():
             equal = [" = ".join(map(str, group)) for group in groups if len(group) > 1]
             which = f"equal effects: {'; '.join(equal)}" if equal else "all differ"
+            if len(groups) == 1:
+                which = "all equal"
             notes.append(f"{variable}, against {groups[0][0]}: {which}.")
         return notes

@@ -178,6 +178,11 @@ class ElasticNet:
         q = len(design.nominal_names)
         group = np.arange(len(names))
         factor = np.ones(len(names))
+        stepped = np.zeros(0, dtype=np.intp)
+        for block in design.sample.stepped or ():
+            stepped = np.append(stepped, q + block.columns)
+            if block.sign:  # its limits are all that mono() asks for
+                factor[q + block.columns] = 0.0
         terms: list[tuple[str, IntArray]] = []
         for start, parts in ((0, design.nominal_terms), (q, design.terms)):
             places = np.arange(start, len(names))
@@ -196,13 +201,16 @@ class ElasticNet:
                 )
             factor[chosen] = value
         for term, columns in terms:
-            if not self.groups:
-                break
-            group[columns] = columns[:1].repeat(columns.size)
+            of_steps = bool(np.isin(columns, stepped).any())
+            if not (self.groups or of_steps):
+                continue
+            if not of_steps:
+                group[columns] = columns[:1].repeat(columns.size)
             if np.unique(factor[columns]).size > 1:
+                instead = "" if of_steps else ", or give groups=False"
                 raise OptionError(
-                    f"factors must be the same for all columns of {term!r}, which enter"
-                    " together. Name the term, or give groups=False."
+                    f"factors must be the same for all columns of {term!r}. Name the"
+                    f" term{instead}."
                 )
         marks = PenalisedColumns(group=group, factor=factor)
         return replace(design, sample=replace(design.sample, penalised=marks))

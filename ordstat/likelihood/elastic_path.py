@@ -109,6 +109,17 @@ class Groups:
         of_column = [m * np.arange(layout.thresholds) + j for j in range(1, m)]
         of_column += list(np.arange(layout.n_alpha, layout.size)[:, None])
         turn = np.eye(marks.group.size)
+        steps = _steps(problem, net.standardize)
+        sign_of_steps = np.zeros(marks.group.size)
+        for columns, block, sign in steps:
+            turn[np.ix_(columns, columns)] = block
+            sign_of_steps[columns] = sign
+            if signs[columns].any():
+                raise OptionError(
+                    "constraints= must not be on columns of fuse(x) or mono(x), whose"
+                    " steps are estimated. Write mono(x)."
+                )
+        signs = signs + sign_of_steps
         groups: list[tuple[IntArray, float, float, float]] = []
         for code in np.unique(marks.group):
             columns = np.flatnonzero(marks.group == code)
@@ -153,6 +164,34 @@ class Groups:
             lam * l1_ratio * self.factor * np.sqrt(self.size),
             lam * (1.0 - l1_ratio) * self.factor,
         )
+
+
+def _steps(
+    problem: Problem, standardize: bool
+) -> list[tuple[IntArray, FloatArray, float]]:
+    """For each ordered predictor: its columns, the (m, m) map from its standardised
+    columns to the indicators of higher levels, of variance 1 if `standardize`, and the
+    sign of their coefficients, which are steps between neighbouring levels. 0 for steps
+    next to levels without rows.
+    """
+    q = int(problem.nominal.kept.sum())
+    place = np.cumsum(problem.location.kept) - 1
+    weights = problem.sample.case_weights
+    scales = problem.rows.location
+    found = []
+    for own in problem.sample.stepped or ():
+        columns = place[own.columns]
+        X = problem.sample.X[:, columns]
+        higher = np.tri(columns.size)
+        split = (X - scales.mean[columns]) @ higher
+        between = own.between_rows(X)
+        size = np.ones(columns.size)
+        if standardize:
+            size = np.sqrt(np.average(split**2, axis=0, weights=weights))
+        unit = np.divide(1.0, size, out=np.zeros(size.size), where=between)
+        block = scales.deviation[columns][:, None] * higher * unit
+        found.append((q + columns, block, float(own.sign)))
+    return found
 
 
 def _orthonormal(problem: Problem, columns: IntArray) -> FloatArray:
@@ -472,6 +511,8 @@ def _begin(
     signs = np.zeros(wide.shape[1])
     if sample.signs is not None:
         signs[q:] = sample.signs
+    for own in sample.stepped or ():  # levels without rows have the effect of others
+        scales.kept[q + own.columns] = True
     problem = method.problem(sample, (scales, NO_COLUMNS))
     kept = np.concatenate([problem.nominal.kept, problem.location.kept])
     groups = Groups.of(problem, marks.part(kept), signs[kept], net)

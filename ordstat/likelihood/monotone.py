@@ -114,7 +114,11 @@ class SteppedModel:
         bounded[np.concatenate([own.columns for own in stepped])] = True
         rows = replace(sample.rows, X=np.ascontiguousarray(sample.X @ turn))
         turned = replace(sample, rows=rows, stepped=None)
-        without = bounded & ~_between_rows(sample, stepped)
+        used = sample.case_weights > 0.0
+        without = np.zeros(D, dtype=bool)
+        for own in stepped:
+            between = own.between_rows(sample.X[np.ix_(used, own.columns)])
+            without[own.columns] = ~between
         model = cls(
             method=method,
             estimation=estimation,
@@ -164,17 +168,6 @@ class SteppedModel:
         scores = np.zeros(n_alpha + free.size)
         scores[np.append(np.ones(n_alpha, dtype=bool), self.estimated)] = at.score
         return np.asarray(scores / self.problem.counts.sum())
-
-
-def _between_rows(sample: Sample, stepped: tuple[SteppedColumns, ...]) -> BoolArray:
-    """(D,) the columns of levels that have rows, as a lower level has."""
-    used = sample.case_weights > 0.0
-    out = np.zeros(sample.X.shape[1], dtype=bool)
-    for own in stepped:
-        X = sample.X[np.ix_(used, own.columns)]
-        levels = np.append(not X.any(axis=1).all(), X.any(axis=0))
-        out[own.columns] = levels[1:] & (np.cumsum(levels)[:-1] > 0)
-    return out
 
 
 def _feasible(model: SteppedModel) -> tuple[Estimate, BoolArray]:
@@ -288,6 +281,11 @@ def check_monotone(method: OrdinalRegression, sample: Sample) -> None:
     """OptionError for what monotone effects do not combine with."""
     rows = sample.rows
     plain = "write x in place of mono(x)"
+    if any(own.sign == 0 for own in sample.stepped or ()):
+        raise OptionError(
+            "fuse(x) needs a lasso: give penalty=ElasticNet(), with cv=10 inside it for"
+            " cross-validation, or write smooth(x)."
+        )
     refused = {
         "smooth terms": (sample.smooths is not None, plain),
         "random terms": (rows.random is not None, plain),

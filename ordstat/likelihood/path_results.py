@@ -255,6 +255,11 @@ class PathResults(ResultsWithoutErrors):
         DataWarning
             The same.
 
+        Raises
+        ------
+        UnavailableError
+            The formula has fuse(x) or mono(x).
+
         Examples
         --------
         >>> import warnings
@@ -266,6 +271,11 @@ class PathResults(ResultsWithoutErrors):
         ...     fit.refit().coef.round(3).to_dict()
         {'temp[T.warm]': 2.503, 'contact[T.yes]': 1.528}
         """
+        if self.design.sample.stepped is not None:
+            raise UnavailableError(
+                "refit() is not available for fits with fuse(x) or mono(x). Make a"
+                " column of the levels that joined_levels has together, and fit that."
+            )
         nominal = self.selected_nominal
         location = [term for term in self.selected if term not in nominal]
         changes: dict[str, Any] = {"penalty": None, "constraints": {}}

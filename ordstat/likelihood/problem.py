@@ -110,7 +110,8 @@ class Problem:
         sample = sample.among(present)
         rows = sample.rows
         both, scale = columns or _measured(rows, sample.weights, ridge)
-        if sample.smooths is not None or sample.stepped is not None:
+        ordered = sample.smooths is not None or sample.stepped is not None
+        if ordered and columns is None:
             both = _with_all_kept(sample)
         q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = both.part(slice(0, q))

@@ -169,7 +169,7 @@ class OrdinalRegression(Method):
             _check_partial(sample)
         if sample.smooths is not None:
             check_smooths(self, sample)
-        if sample.stepped is not None:
+        if sample.stepped is not None and self.elastic_net is None:
             check_monotone(self, sample)
         if sample.X.shape[1] > _MOST_COLUMNS:
             raise DataError(

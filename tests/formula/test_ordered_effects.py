@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 import ordstat
-from ordstat import datasets, ordfit
+from ordstat import ElasticNet, datasets, ordfit
 from ordstat.exceptions import (
     DataError,
     FormulaError,
@@ -14,6 +14,8 @@ from ordstat.exceptions import (
     OrdstatError,
     UnavailableError,
 )
+
+pytestmark = pytest.mark.filterwarnings("ignore:Solution may be inaccurate")
 
 ANES = datasets.load("anes96")
 DOSES = ["none", "low", "middle", "high", "top"]
@@ -179,6 +181,114 @@ def test_fits_with_monotone_effects_are_not_compared_as_if_they_were_free():
             plain.add1(term)
 
 
+def deviations(data):
+    """(4,) of the indicators of higher levels."""
+    code = data["dose"].cat.codes.to_numpy()
+    return (code[:, None] > np.arange(4)).std(axis=0)
+
+
+@pytest.mark.parametrize("seed", seeds())
+def test_fused_steps_have_a_lasso(seed):
+    data = problem(seed)
+    net = ElasticNet(lambdas=0.04, factors={"z": 0})
+    fit = ordfit("y ~ fuse(dose) + z", data, penalty=net)
+    sizes = len(data) * 0.04 * deviations(data)
+    expected = by_cvxpy(data, lambda step: cp.norm1(cp.multiply(sizes, step)))
+    agree(fit, expected)
+
+
+def test_steps_take_the_options_of_the_elastic_net():
+    data = problem(0)
+    net = ElasticNet(
+        lambdas=0.03,
+        l1_ratio=0.4,
+        factors={"z": 0, "fuse(dose)": 2.0},
+        standardize=False,
+        groups=False,
+    )
+    fit = ordfit("y ~ fuse(dose) + z", data, penalty=net)
+    size = 2.0 * len(data) * 0.03
+    expected = by_cvxpy(
+        data,
+        lambda step: size * (0.4 * cp.norm1(step) + 0.3 * cp.sum_squares(step)),
+    )
+    agree(fit, expected)
+
+
+def test_monotone_steps_beside_a_lasso():
+    """Without a penalty, unless a factor gives them one."""
+    data = problem(0).assign(other=np.tile([1, 2, 3, 4], 20))
+    nearly_free = ElasticNet(lambdas=1e-8)
+    fit = ordfit("y ~ mono(dose) + z", data, penalty=nearly_free)
+    expected = by_cvxpy(data, limits=lambda step, theta: [step >= 0.0])
+    agree(fit, expected)
+    net = ElasticNet(lambdas=0.04, factors={"z": 0, "mono(dose)": 1})
+    fit = ordfit("y ~ mono(dose, 'decreasing') + z", problem(5), penalty=nearly_free)
+    assert (np.diff(np.append(0.0, fit.coef[:4])) <= 0.0).all()
+    fit = ordfit("y ~ mono(dose) + z", data, penalty=net)
+    sizes = len(data) * 0.04 * deviations(data)
+    expected = by_cvxpy(
+        data,
+        lambda step: cp.norm1(cp.multiply(sizes, step)),
+        lambda step, theta: [step >= 0.0],
+    )
+    agree(fit, expected)
+
+
+def test_fused_levels_are_told_and_have_no_refit():
+    net = ElasticNet(lambdas=[0.1, 0.06], choose=0.06)
+    fit = ordfit("y ~ fuse(dose) + z", problem(0), penalty=net)
+    joined = fit.joined_levels["dose"]
+    effects = dict(zip(DOSES, np.append(0.0, fit.coef[:4]), strict=True))
+    for group in joined:
+        assert np.ptp([effects[level] for level in group]) < 1e-9
+    assert 1 < len(joined) < 5
+    steps = len(joined) - 1 + (fit.coef["z"] != 0.0)
+    assert fit.path["nonzero"].iloc[1] == steps
+    assert " = ".join(next(g for g in joined if len(g) > 1)) in str(fit.summary())
+    with pytest.raises(UnavailableError, match="joined_levels"):
+        fit.refit()
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_a_level_without_rows_has_the_effect_of_a_neighbour(level):
+    data = problem(0)
+    part = data["dose"].cat.codes.to_numpy() != level
+    for formula, penalty in (
+        ("y ~ mono(dose) + z", None),
+        ("y ~ fuse(dose) + z", ElasticNet(lambdas=0.01)),
+    ):
+        fit = ordfit(formula, data, penalty=penalty)
+        rows = fit.design.sample.take(part)
+        found = fit.method.fit(rows, np.random.default_rng(0)).coefficients[3:7]
+        effects = np.append(0.0, found)
+        neighbour = 1 if level == 0 else level - 1
+        assert effects[level] == pytest.approx(effects[neighbour], abs=1e-9)
+        own = data[part].copy()
+        own["dose"] = own["dose"].cat.remove_unused_categories()
+        without = ordfit(formula, own, penalty=penalty).coef[:3]
+        others = np.delete(effects, level)[1:]
+        np.testing.assert_allclose(others, without, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({}, "penalty=ElasticNet"),
+        ({"penalty": 1.0}, "penalty=ElasticNet"),
+        ({"penalty": ElasticNet(factors={"fuse(dose)[T.low]": 0})}, "factors"),
+        (
+            {"penalty": ElasticNet(), "constraints": {"fuse(dose)[T.low]": "+"}},
+            "constraints",
+        ),
+        ({"method": "ordboost"}, "fuse"),
+    ],
+)
+def test_what_fused_levels_do_not_go_with_is_refused(options, words):
+    with pytest.raises(OptionError, match=words):
+        ordfit("y ~ fuse(dose) + z", problem(0), **options)
+
+
 def test_folds_without_a_level_have_predictions():
     data = problem(0)
     few = data[
@@ -186,6 +296,9 @@ def test_folds_without_a_level_have_predictions():
     ]
     fit = ordfit("y ~ mono(dose) + z", few)
     assert fit.errors(cv=5)["cv"].notna().all()
+    net = ElasticNet(cv=4, n_lambdas=8)
+    fused = ordfit("y ~ fuse(dose) + z", few, penalty=net)
+    assert np.isfinite(fused.path["cv_mean"]).all()
 
 
 def test_the_strength_of_smooth_is_that_of_mgcv():
@@ -231,12 +344,17 @@ def test_smooth_steps_have_no_tests_one_by_one():
 
 
 FORMULAS = ["y ~ smooth(dose) + z", "y ~ mono(dose) + z"]
+CASES = [
+    (FORMULAS[0], {}),
+    (FORMULAS[1], {}),
+    ("y ~ fuse(dose) + z", {"penalty": ElasticNet(lambdas=0.04)}),
+]
 
 
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_predictions_are_those_of_the_levels(formula, tmp_path):
+@pytest.mark.parametrize(("formula", "options"), CASES)
+def test_predictions_are_those_of_the_levels(formula, options, tmp_path):
     data = problem(0)
-    fit = ordfit(formula, data)
+    fit = ordfit(formula, data, **options)
     new = data.iloc[:6]
     effects = np.append(0.0, fit.coef[:4])
     scores = effects[new["dose"].cat.codes] + fit.coef["z"] * new["z"]
@@ -248,16 +366,16 @@ def test_predictions_are_those_of_the_levels(formula, tmp_path):
     np.testing.assert_allclose(again, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_a_weight_of_an_ordered_predictor_is_that_many_rows(formula):
+@pytest.mark.parametrize(("formula", "options"), CASES)
+def test_a_weight_of_an_ordered_predictor_is_that_many_rows(formula, options):
     data = problem(2)
     weights = np.random.default_rng(0).integers(1, 3, len(data))
-    weighted = ordfit(formula, data, weights=weights)
-    repeated = ordfit(formula, data.loc[data.index.repeat(weights)])
+    weighted = ordfit(formula, data, weights=weights, **options)
+    repeated = ordfit(formula, data.loc[data.index.repeat(weights)], **options)
     np.testing.assert_allclose(weighted.params, repeated.params, atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["smooth", "mono"])
+@pytest.mark.parametrize("name", ["smooth", "mono", "fuse"])
 @pytest.mark.parametrize(
     ("formula", "options"),
     [
@@ -287,7 +405,7 @@ def test_an_ordered_predictor_is_a_term_of_its_own(name, formula, options):
         ordfit(formula.format(name), data, **given)
 
 
-@pytest.mark.parametrize("name", ["smooth", "mono"])
+@pytest.mark.parametrize("name", ["smooth", "mono", "fuse"])
 def test_a_predictor_without_an_order_is_refused(name):
     data = problem(0)
     data["text"] = data["dose"].astype(str)
@@ -338,11 +456,12 @@ def test_monotone_effects_need_a_concave_likelihood(options):
         ordfit("y ~ mono(dose, 'up')", problem(0))
 
 
-@pytest.mark.parametrize("formula", FORMULAS)
-def test_numbers_with_few_values_are_ordered(formula):
+@pytest.mark.parametrize(("formula", "options"), CASES)
+def test_numbers_with_few_values_are_ordered(formula, options):
     data = problem(0)
     numbers = data.assign(dose=2.5 * data["dose"].cat.codes)
-    found = ordfit(formula, numbers)
-    np.testing.assert_allclose(found.params, ordfit(formula, data).params, atol=1e-9)
+    found = ordfit(formula, numbers, **options)
+    expected = ordfit(formula, data, **options)
+    np.testing.assert_allclose(found.params, expected.params, atol=1e-9)
     with pytest.raises(DataError, match="not in the fit"):
         found.predict(numbers.assign(dose=1.0))
