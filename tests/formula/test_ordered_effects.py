@@ -62,7 +62,8 @@ def by_cvxpy(data, penalty=lambda step: 0.0, limits=lambda step, theta: ()):
 
 def agree(fit, expected):
     found = np.concatenate([fit.coef, fit.thresholds])
-    np.testing.assert_allclose(found, expected, atol=2e-5)
+    # cvxpy ends up to 3e-5 away, where the objective is worse by 5e-9
+    np.testing.assert_allclose(found, expected, atol=5e-5)
 
 
 def seeds(fast=4, all_of=50):
