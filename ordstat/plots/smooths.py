@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _HEIGHT = 2.9
 _WIDTH = 3.3
-#: Most rows in a rug; of more, evenly spaced quantiles are drawn.
+#: Most rows in a rug; of more, the values at evenly spaced ranks are drawn.
 _RUG = 500
 
 
@@ -78,7 +78,9 @@ def _rug(ax: Axes, values: Any) -> None:
     if values is None:
         return
     if values.size > _RUG:
-        values = np.quantile(values, np.linspace(0.0, 1.0, _RUG))
+        shares = np.linspace(0.0, 1.0, _RUG)
+        values = np.quantile(values, shares, method="nearest")
+    values = np.unique(values)
     bottom = ax.get_xaxis_transform()
     ax.vlines(values, 0.0, 0.03, transform=bottom, colors=[style.MUTED], linewidth=0.4)
 
