@@ -46,6 +46,7 @@ from ..newton import (
 )
 from .curve_test import curve_test
 from .estimate import Estimate, Estimation
+from .family import Family
 from .flexible import FLEXIBLE
 from .identification import identified
 from .penalty import Penalty
@@ -77,6 +78,9 @@ _LOCAL = 1.0
 _DIGITS = 1e-8
 #: How much larger log lambda is where the second search begins.
 _SMOOTHER = 4.0
+#: Fall of log lambda from its start, where the curve counts as much as its penalty, at
+#: which V has no maximum but rises to curves without a penalty.
+_UNBOUND = 20.0
 #: Share of V that is rounding.
 _ROUNDED = 1e-10
 #: A smooth with this many degrees of freedom beyond its straight line or fewer takes
@@ -291,7 +295,8 @@ class RestrictedLikelihood:
         """(J,) at which penalties weigh about as much as the data."""
         at = self.problem.evaluate(x)
         assert at is not None
-        curvature = np.diag(at.information.rest)
+        # of links without a concave likelihood the curvature can be negative
+        curvature = np.abs(np.diag(at.information.rest))
         ratios = [
             block.weight
             or curvature[block.columns].mean() / np.diag(block.penalty).mean()
@@ -301,7 +306,7 @@ class RestrictedLikelihood:
 
     def at(self, x: FloatArray, rho: FloatArray) -> RestrictedPoint | None:
         """V at the distances of the thresholds of x (P,), with b^ looked for from x;
-        None outside the domain.
+        None outside the domain, or where V has no digits.
         """
         penalty = self.penalty(rho)
         found = self._mode(x, penalty)
@@ -312,12 +317,12 @@ class RestrictedLikelihood:
         log_det = float(np.linalg.slogdet(A / np.outer(units, units))[1])
         log_det += 2.0 * float(np.log(units).sum())
         inverse = _inverse(A)
-        if inverse is None:
-            return None
         value = at.loglik + self.constant - 0.5 * log_det
         value += 0.5 * sum(
             block.rank * r for block, r in zip(self.blocks, rho, strict=True)
         )
+        if inverse is None or not math.isfinite(value):
+            return None
         pulls = self._pulls(x, rho)
         information = at.information.dense()
         cross = self.inner.T @ information[:, self.outer]
@@ -574,6 +579,8 @@ class RestrictedLikelihood:
 def _inverse(A: FloatArray) -> FloatArray | None:
     """A^-1; None where A is not positive definite."""
     units = np.sqrt(np.abs(np.diag(A)))
+    if not units.all():
+        return None
     try:
         factor = cho_factor(A / np.outer(units, units), lower=True)
     except (np.linalg.LinAlgError, ValueError):
@@ -604,6 +611,9 @@ def _highest(
 ) -> tuple[RestrictedPoint, list[float], Ended]:
     """The higher of the maxima of V found from a point, and from one with smoother
     curves: V can have a maximum with bends, and another that is nearly straight.
+
+    V can also rise without end as a curve gets rougher, where one fits some rows
+    exactly; a maximum comes before such a search.
     """
     found = search(restricted, point, max_iter)
     free = np.array([block.weight is None for block in restricted.blocks])
@@ -611,8 +621,21 @@ def _highest(
     if smoother is None or not free.any():
         return found
     other = search(restricted, smoother, max_iter)
+    lost = [
+        _unbound(reached, point.rho) or ended not in (Ended.CONVERGED, Ended.ROUNDING)
+        for reached, _, ended in (found, other)
+    ]
+    if lost[0] != lost[1]:
+        return other if lost[0] else found
     clearly = other[0].value > found[0].value + _ROUNDED * (1.0 + abs(found[0].value))
     return other if clearly else found
+
+
+def _unbound(point: RestrictedPoint, start: FloatArray) -> bool:
+    """Whether a search from log lambda `start` ran to a curve without a penalty, where
+    V has no maximum.
+    """
+    return bool((point.rho < start - _UNBOUND).any())
 
 
 def search(
@@ -739,13 +762,8 @@ def smooth_estimate(
         )
     point, values, ended = _highest(restricted, point, estimation.max_iter)
     edf, reference = restricted.edf(point)
-    if (edf < 0.0).any():
-        raise DataError(
-            f"The smoothness must have a maximum of the restricted likelihood; it has"
-            f" none with link={problem.family.link.name!r}, whose likelihood is not"
-            " concave, and these rows. Use another link, or give the smoothing"
-            " parameter, s(x, sp=...)."
-        )
+    if _unbound(point, rho) or (edf < 0.0).any():
+        raise DataError(_no_maximum(problem.family))
     statistic, p_value = restricted.tests(point, reference)
     size = restricted.outer.size
     added = restricted.added_covariance(point)
@@ -765,6 +783,23 @@ def smooth_estimate(
     optimum = _optimum(restricted, point, values, ended)
     estimation = replace(estimation, penalty=penalty)
     return Estimate(estimation, problem, optimum, Start(start.x, None)), smoothness
+
+
+def _no_maximum(family: Family) -> str:
+    """Why the smoothness has no estimate, and what to do."""
+    why = (
+        "as a curve fits some of the rows exactly, such as those of a rare level of"
+        " by=. Merge levels"
+    )
+    if not family.concave:
+        why = (
+            f"as the likelihood with link={family.link.name!r} is not concave. Use"
+            " another link"
+        )
+    return (
+        "The smoothness must have a maximum of the restricted likelihood; it has none"
+        f" with these rows, {why}, or give the smoothing parameter, s(x, sp=...)."
+    )
 
 
 def _optimum(

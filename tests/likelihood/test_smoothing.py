@@ -188,6 +188,61 @@ def test_separated_rows_have_no_smooth_fit():
         ordfit("y ~ top + s(x0)", data)
 
 
+def rows_with_a_rare_level(seed):
+    """Four rows of level c, which a rough curve fits exactly."""
+    rng = np.random.default_rng(seed)
+    g = np.repeat(list("abc"), [60, 60, 4])
+    x = rng.normal(size=124).round(3)
+    mean = np.where(g == "b", np.sin(2.0 * x), 0.9 * x)
+    y = np.digitize(mean + rng.logistic(size=124), [-1, 0, 1])
+    return pd.DataFrame({"x": x, "g": g, "y": y})
+
+
+def test_a_maximum_comes_before_a_curve_without_a_penalty():
+    """The restricted likelihood also rises without end as lambda falls to 0. By R's
+    mgcv 1.8-41: gam(I(y + 1) ~ g + s(x, by = g, bs = "cr"), ocat(R = 4), data,
+    method = "REML").
+    """
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=300)
+    z = rng.normal(size=300)
+    g = rng.choice(list("abc"), 300)
+    rng.choice(list("uv"), 300)
+    rng.integers(0, 40, 300)
+    rng.uniform(0.5, 2.0, 300)
+    score = 0.9 * x - 0.5 * z + 0.5 * (g == "b") + rng.logistic(size=300)
+    data = pd.DataFrame({"x": x, "g": g, "y": np.digitize(score, [-1, 0, 1])})
+    few = data[(g != "c") | (np.arange(300) % 25 == 0)]
+    fit = ordfit("y ~ g + s(x, by=g, bs='cr')", few)
+    assert fit.converged
+    assert -fit.fit.smooths.criterion == pytest.approx(-261.03476, abs=2e-4)
+    shown = fit.smooths()
+    np.testing.assert_allclose(shown["edf"], [1.00039, 2.36795, 1.0001], atol=5e-4)
+    np.testing.assert_allclose(shown["chisq"], [17.6624, 15.916, 0.6645], rtol=4e-3)
+
+
+@pytest.mark.parametrize(
+    ("seed", "method"), [(1, "logit"), (5, "acat"), (13, "probit")]
+)
+def test_a_smoothness_without_a_maximum_is_refused_with_what_helps(seed, method):
+    """The search printed p = 1.000 where lambda had run to 1e-16; mgcv does."""
+    data = rows_with_a_rare_level(seed)
+    with pytest.raises(DataError, match=r"a rare level of by=.*s\(x, sp=\.\.\.\)"):
+        ordfit("y ~ g + s(x, by=g, k=8)", data, method)
+    fit = ordfit("y ~ g + s(x, by=g, k=8, sp=1)", data, method)
+    assert fit.converged and (fit.smooths()["edf"] >= 1.0).all()
+    merged = data.assign(g=data["g"].replace({"c": "b"}))
+    assert ordfit("y ~ g + s(x, by=g, k=8)", merged, method).converged
+
+
+def test_one_row_of_a_level_has_no_smoothness():
+    rng = np.random.default_rng(3)
+    data = pd.DataFrame({"x": rng.normal(size=34), "y": np.arange(34) > 0})
+    for method in ("logit", "cratio", "acat"):
+        with pytest.raises(DataError, match=r"restricted likelihood|finite"):
+            ordfit("y ~ s(x)", data, method)
+
+
 @pytest.mark.slow
 def test_bands_hold_95_percent_of_the_true_curve():
     def truth(x):
