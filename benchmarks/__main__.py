@@ -52,6 +52,7 @@ from benchmarks import (  # noqa: E402
     svm,
     tocuco,
     trees,
+    wide,
 )
 
 SUITES = {
@@ -61,6 +62,7 @@ SUITES = {
     "families": families.run,
     "levels": levels.run,
     "penalised": penalised.run,
+    "wide": wide.run,
     "smooth": smooth.run,
     "asked": asked.run,
     "effects": effects.run,

@@ -12,6 +12,7 @@ from typing import Any, Self, cast
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
@@ -39,11 +40,13 @@ from .formula.columns import (
     with_codes,
     with_nan,
 )
-from .formula.design import Design, make
+from .formula.design import Design, constrained, make
 from .formula.doubtful import response_notes
 from .formula.inputs import shape_of
 from .formula.recipe import Recipe
 from .formula.sample import Rows, Sample
+from .formula.sparse import SparseColumns, needs_dense
+from .formula.sparse_design import SparseSpec, sparse_design
 from .formula.spec import NewRows
 from .likelihood.fit import LikelihoodFit
 from .likelihood.parameters import threshold_values
@@ -156,7 +159,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     takes them as they are, and it alone takes missing values. Such a column with one
     level is left out with a DataWarning. A level that the fit did not have is refused
     by likelihood methods; the others take it for the first level, with a DataWarning
-    ("ordboost": for missing). Sparse matrices are refused.
+    ("ordboost": for missing).
+
+    Sparse matrices of SciPy are taken as they are, never filled with zeros, by the
+    cumulative, adjacent-category and sequential models with penalty=1.0 or
+    penalty=ElasticNet(...); other methods refuse them. Their columns are x1, x2, ...
 
     Parameters
     ----------
@@ -346,6 +353,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         # which linear potentials need.
         tags.classifier_tags.poor_score = True
         tags.input_tags.allow_nan = self._takes_gaps()
+        if method is not None and not self.calibrate:
+            tags.input_tags.sparse = method.for_sparse(1.0).takes_sparse
         tags.input_tags.pairwise = method is not None and method.pairwise
         return tags
 
@@ -356,7 +365,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (N, D) numeric array, pandas or polars frame
+        X : (N, D) numeric array, pandas or polars frame, or sparse matrix
         y : (N,) labels
         sample_weight : (N,) array, optional
             Case weights >= 0: a weight of 2 counts a row twice, 0 leaves it out.
@@ -397,13 +406,20 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         given = with_nan(X)
         X = with_codes(given)
         categories = X is not given
+        if issparse(X):
+            method = self._for_sparse(method, X, sample_weight)
         X, y, order = validated(self, X, y, memory="C", classes=classes)
-        _require_values(self._named(X), self._takes_gaps())
+        if not issparse(X):
+            _require_values(self._named(X), self._takes_gaps())
         weights = None if sample_weight is None else case_weights(sample_weight, X)
         used = y if weights is None else y[weights > 0]
         if classes is None:
             _check_classes(used, method)
-        frame = self._named(as_frame(given) if categories else X)
+        frame: Any
+        if issparse(X):
+            frame = SparseColumns.of(X)
+        else:
+            frame = self._named(as_frame(given) if categories else X)
         if self.levels is None and classes is None:
             # labels without rows of positive weight are left out, as by ordfit
             present = set(pd.unique(used))
@@ -667,13 +683,22 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             rule.codes(rows, rule.scores(rows)), pd.RangeIndex(rows.n), None
         )
 
-    def _read(self, X: Any) -> tuple[Any, pd.DataFrame]:
+    def _read(self, X: Any) -> tuple[Any, Any]:
         """The results, and X as they take it."""
         check_is_fitted(self)
-        return self.results_, _with_known_levels(self._later(X)[0], self.results_)
+        later = self._later(X)[0]
+        if not isinstance(later, SparseColumns):
+            later = _with_known_levels(later, self.results_)
+        return self.results_, later
 
-    def _later(self, X: Any, y: Any = "no_validation") -> tuple[pd.DataFrame, Any]:
-        """X, checked against the columns of the fit, as a frame, and y as an array."""
+    def _later(self, X: Any, y: Any = "no_validation") -> tuple[Any, Any]:
+        """X, checked against the columns of the fit, as a frame, or as sparse columns
+        if the fit has those, and y as an array.
+        """
+        sparse = isinstance(self.results_.design.spec, SparseSpec)
+        if issparse(X) and not sparse:
+            shape = cast(Any, X).shape
+            raise needs_dense("this fit, which was to dense columns,", shape)
         given = with_nan(X)
         coded = with_codes(given)
         y = unmasked(y, "y")
@@ -686,12 +711,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 dtype=np.float64,
                 order="C",
                 ensure_all_finite="allow-nan",
+                accept_sparse="csr",
             )
         numbers, labels = checked if isinstance(checked, tuple) else (checked, None)
+        if sparse:
+            return SparseColumns.of(numbers), labels
         _require_values(self._named(numbers), self._takes_gaps())
         return self._named(numbers if coded is given else as_frame(given)), labels
 
-    def _rebuilt(self, frame: pd.DataFrame) -> Rows:
+    def _rebuilt(self, frame: Any) -> Rows:
         """The rows of a frame as the fit takes them, one for each of its rows."""
         new: NewRows = self.results_.design.spec.rebuild(frame)
         refuse(
@@ -715,15 +743,36 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         return pd.DataFrame(X).set_axis(names, axis=1)
 
+    def _for_sparse(self, method: Method, X: Any, sample_weight: Any) -> Method:
+        """The method as it is fitted to sparse columns; DataError where it, or
+        `calibrate`, needs dense ones.
+        """
+        if self.calibrate:
+            raise needs_dense("calibrate=", X.shape, ", or leave calibrate= out")
+        total = float(X.shape[0])
+        if sample_weight is not None:
+            total = float(case_weights(sample_weight, X).sum())
+        sparse = method.for_sparse(total)
+        sparse.check_sparse(X, f"method {self.method!r}")
+        return sparse
+
     def _design(
         self,
-        frame: pd.DataFrame,
+        frame: Any,
         method: Method,
         labels: pd.Categorical,
         weights: Any,
         one_level: bool,
     ) -> Design:
-        """The design of all columns as terms of a formula."""
+        """The design of all columns as terms of a formula; of sparse ones without a
+        formula.
+        """
+        if isinstance(frame, SparseColumns):
+            levels = [*labels.categories]
+            design = sparse_design(frame, labels.codes, levels, weights)
+            if self.constraints is None:
+                return design
+            return constrained(design, self.constraints)
         response = "y"
         while response in frame:
             response += "_"
@@ -931,7 +980,13 @@ def validated(
     y = unmasked(y, "y")
     with _as_data_error():
         X, y = validate_data(
-            model, X, y, dtype=np.float64, order=memory, ensure_all_finite="allow-nan"
+            model,
+            X,
+            y,
+            dtype=np.float64,
+            order=memory,
+            ensure_all_finite="allow-nan",
+            accept_sparse="csr" if issparse(X) else False,
         )
         if y.dtype.kind == "S":
             raise DataError(

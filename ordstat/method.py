@@ -14,6 +14,7 @@ from .exceptions import DataError, OptionError
 from .fit import Fit
 from .formula.sample import Sample, has_gaps
 from .formula.scaling import SCALINGS
+from .formula.sparse import needs_dense, sparse_part
 from .judging.costs import DECISIONS, CostMatrix, require_v_shaped, sample_costs
 
 if TYPE_CHECKING:
@@ -177,6 +178,31 @@ class Method:
         return False
 
     @property
+    def takes_sparse(self) -> bool:
+        """Whether it takes SparseColumns as Rows.X."""
+        return False
+
+    @property
+    def sparse_instead(self) -> str:
+        """What this method needs to take sparse columns, after a comma; empty if there
+        is no way.
+        """
+        return ", or choose a method that takes sparse columns (see OrdinalClassifier)"
+
+    def for_sparse(self, total: float) -> Method:
+        """The method as it is fitted to sparse columns of rows with weights of this
+        sum.
+        """
+        return self
+
+    def check_sparse(self, X: Any, name: str) -> None:
+        """DataError for sparse columns if this method, of this name, does not take
+        them.
+        """
+        if not self.takes_sparse:
+            raise needs_dense(name, X.shape, self.sparse_instead)
+
+    @property
     def selects(self) -> bool:
         """Whether it chooses by cross-validation, with the rows of a cluster in one
         fold.
@@ -217,6 +243,8 @@ class Method:
 
     def check(self, sample: Sample) -> None:
         """Raise where the sample holds something this method does not support."""
+        if sparse_part(sample.X) is not None:
+            self.check_sparse(sample.X, type(self).__name__)
         present = {
             "row costs": sample.costs is not None and not self.supports.row_costs,
             "nominal=": sample.rows.nominal is not None and not self.supports.nominal,

@@ -13,7 +13,6 @@ import pytest
 from expected import refused
 from light_options import classifier, one_of_each
 from numpy.testing import assert_allclose
-from scipy.sparse import csr_array
 from seams import METHODS
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
@@ -330,12 +329,6 @@ def test_masked_values_are_missing(X, codes):
         OrdinalClassifier().fit(masked, codes)
     with pytest.raises(DataError, match=r"'x2' \(1 row\)"):
         OrdinalClassifier().fit(X, codes).predict(masked)
-
-
-def test_sparse_matrices_are_refused(X, codes):
-    with pytest.raises(TypeError, match=r"[Ss]parse data was passed"):
-        OrdinalClassifier().fit(csr_array(X), codes)
-    assert not OrdinalClassifier().__sklearn_tags__().input_tags.sparse
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

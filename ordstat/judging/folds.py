@@ -18,6 +18,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import shown_labels, whole
 from ..exceptions import OptionError
 from ..formula.sample import Sample
+from ..formula.sparse import sparse_part
 from .absent_levels import Present
 
 #: Largest number of copies of rows that are dealt out one by one.
@@ -98,7 +99,10 @@ def copies_kept_together(
     flexible model would recognise held-out rows by their copies.
     """
     profile = np.zeros(y.size, dtype=np.intp)
-    if X.shape[1]:
+    sparse = sparse_part(X)
+    if sparse is not None:
+        profile = sparse.equal_rows()
+    elif X.shape[1]:
         profile = np.unique(X, axis=0, return_inverse=True)[1].ravel()
     pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)
     repeated = len(pairs) < y.size or bool((weights > 1.0).any())

@@ -17,6 +17,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.sums import spreads
 from ..exceptions import DataError
+from ..formula.sparse import SparseColumns, sparse_part
 
 #: Largest relative length of the residual of an aliased column [R's lm and clm].
 TOLERANCE = 1e-7
@@ -31,12 +32,14 @@ _STRIDE = 16
 _TALL = 8192
 #: Columns of length 1 that are this near each other are equal.
 _EQUAL = 1e-7
+#: Random vectors whose products tell sparse columns apart.
+_VECTORS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class ColumnScales:
-    """Of p columns: weighted mean, deviation (1 where constant), and whether each is
-    kept, as others do not determine it.
+    """Of p columns: weighted mean, deviation (1 where constant, infinite in sparse
+    columns), and whether each is kept, as others do not determine it.
     """
 
     mean: FloatArray
@@ -66,6 +69,9 @@ def column_scales(
     n, p = X.shape
     if p == 0:
         return NO_COLUMNS
+    sparse = sparse_part(X)
+    if sparse is not None:
+        return _sparse_scales(sparse, weights)
     shift = X[:: max(1, n // 512)].mean(axis=0)
     sums = np.zeros(p)
     squares = np.zeros(p)
@@ -91,6 +97,15 @@ def column_scales(
             some if weights is None else root[:, None] * some, root, mean[kept]
         )
     return ColumnScales(mean, deviation, kept)
+
+
+def _sparse_scales(X: SparseColumns, weights: FloatArray | None) -> ColumnScales:
+    """Of sparse columns, which are all kept, as their fits have a penalty. One that is
+    constant has an infinite deviation: divided by it, it is 0, and so is its effect.
+    """
+    mean, deviation = X.spreads(weights)
+    deviation = np.where(deviation > 0.0, deviation, np.inf)
+    return ColumnScales(mean, deviation, np.ones(mean.size, dtype=bool))
 
 
 def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
@@ -190,6 +205,9 @@ def equal_columns(X: FloatArray) -> list[IntArray]:
     Equal columns have equal products with any vector: a fixed random one sorts them, so
     that only neighbours are compared.
     """
+    sparse = sparse_part(X)
+    if sparse is not None:
+        return _equal_sparse_columns(sparse)
     centred = X - X.mean(axis=0)
     lengths = np.linalg.norm(centred, axis=0)
     sizes = np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
@@ -199,5 +217,22 @@ def equal_columns(X: FloatArray) -> list[IntArray]:
     order = np.argsort(np.abs(marks), kind="stable")
     unit = unit[:, order] * np.where(marks[order] < 0.0, -1.0, 1.0)
     apart = np.linalg.norm(np.diff(unit, axis=1), axis=0) > _EQUAL
+    sets = np.split(varying[order], np.flatnonzero(apart) + 1)
+    return [np.sort(places) for places in sets if places.size > 1]
+
+
+def _equal_sparse_columns(X: SparseColumns) -> list[IntArray]:
+    """`equal_columns` by products with several vectors, as columns are not centred in
+    memory.
+    """
+    scales = _sparse_scales(X, None)
+    n = len(X)
+    varying = np.flatnonzero(np.isfinite(scales.deviation))
+    vectors = np.random.default_rng(0).standard_normal((n, _VECTORS))
+    products = X.transposed(vectors - vectors.mean(axis=0))[varying]
+    marks = products / (scales.deviation[varying, None] * np.sqrt(n))
+    marks *= np.where(marks[:, :1] < 0.0, -1.0, 1.0)
+    order = np.argsort(marks[:, 0], kind="stable")
+    apart = np.abs(np.diff(marks[order], axis=0)).max(axis=1) > _EQUAL
     sets = np.split(varying[order], np.flatnonzero(apart) + 1)
     return [np.sort(places) for places in sets if places.size > 1]

@@ -201,7 +201,7 @@ class ElasticNet:
                 )
             factor[chosen] = value
         for term, columns in terms:
-            of_steps = bool(np.isin(columns, stepped).any())
+            of_steps = stepped.size > 0 and bool(np.isin(columns, stepped).any())
             if not (self.groups or of_steps):
                 continue
             if not of_steps:

@@ -21,18 +21,20 @@ from ..checks import ticking
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace, least_expected
 from ..formula.sample import PenalisedColumns, Rows, Sample
+from ..formula.sparse import in_place_of_dense, sparse_part
 from ..judging.costs import CostMatrix
 from ..judging.errors import log_losses, ranked_probability_scores
 from ..judging.folds import held_weights, split
 from ..newton import Blocks, positive_factor
 from ..threads import in_threads
 from .columns import NO_COLUMNS, ColumnScales, column_scales
-from .elastic_net import ElasticNet
+from .elastic_net import CRITERIA, ElasticNet
 from .estimate import Estimation
 from .fit import LikelihoodFit
 from .problem import Problem
 from .proximal import PathPoint, PenalisedPoint, Shrinkage, follow, solve
 from .rows import LikelihoodRows
+from .sparse_rows import RowCurvature, SparseLikelihood
 from .user_scale import UnknownCovariance
 
 if TYPE_CHECKING:
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 #: Largest residual of the conditions of an optimum, as a share of lambda.
 TOLERANCE = 1e-7
+#: Share of it at which a ridge of sparse columns ends: its last step costs little, and
+#: weakly determined coefficients are off by the residual divided by lambda.
+_CLOSER = 0.01
 #: That of the model without the penalised columns.
 _NULL_TOLERANCE = 1e-12
 #: The first lambda of a ridge is that of this share of lasso.
@@ -53,6 +58,9 @@ _WIDE_SPAN = 1e-2
 _EXPLAINED = 0.99
 _GAIN = 1e-5
 _FIRST = 5
+#: A path of sparse columns ends where more coefficients than this share of the rows are
+#: not 0: beyond it the rows are soon separated, and every step takes far longer.
+_CROWDED = 0.5
 #: Eigenvalues of the correlations of a group below this share of the largest are 0.
 _RANK = 1e-10
 #: Weight of the number of models in EBIC [Chen and Chen 2008].
@@ -80,9 +88,9 @@ class Groups:
         Number of coefficients that others of the group do not determine.
     lower, upper : (p,)
         Bounds.
-    turn : (q + d, q + d)
+    turn : (q + d, q + d) or None
         From coefficients of columns that are orthonormal within groups to those of the
-        standardised ones.
+        standardised ones; None where every column is a group.
     """
 
     places: IntArray
@@ -91,7 +99,7 @@ class Groups:
     size: FloatArray
     lower: FloatArray
     upper: FloatArray
-    turn: FloatArray
+    turn: FloatArray | None
 
     @classmethod
     def of(
@@ -106,6 +114,9 @@ class Groups:
         """
         layout = problem.rows.layout
         m = layout.columns
+        alone = np.unique(marks.group).size == marks.group.size
+        if m == 1 and alone and not problem.sample.stepped:
+            return cls.single(layout.n_alpha, marks, signs)
         of_column = [m * np.arange(layout.thresholds) + j for j in range(1, m)]
         of_column += list(np.arange(layout.n_alpha, layout.size)[:, None])
         turn = np.eye(marks.group.size)
@@ -150,6 +161,21 @@ class Groups:
             lower=np.where(sign_of > 0.0, 0.0, -np.inf),
             upper=np.where(sign_of < 0.0, 0.0, np.inf),
             turn=turn,
+        )
+
+    @classmethod
+    def single(cls, first: int, marks: PenalisedColumns, signs: AnyArray) -> Groups:
+        """Columns one by one, whose places in a point begin at `first`."""
+        order = np.argsort(marks.group)
+        sign = signs[order]
+        return cls(
+            places=first + order,
+            starts=np.arange(order.size + 1),
+            factor=marks.factor[order],
+            size=np.ones(order.size),
+            lower=np.where(sign > 0.0, 0.0, -np.inf),
+            upper=np.where(sign < 0.0, 0.0, np.inf),
+            turn=None,
         )
 
     def penalty(self, l1: FloatArray, l2: FloatArray) -> Shrinkage:
@@ -208,10 +234,10 @@ def _orthonormal(problem: Problem, columns: IntArray) -> FloatArray:
     return np.asarray(vectors * scale)
 
 
-def _turned(problem: Problem, turn: FloatArray) -> LikelihoodRows:
+def _turned(problem: Problem, turn: FloatArray | None) -> LikelihoodRows:
     """The rows of a problem with its standardised columns times `turn`."""
     plain = problem.rows
-    if np.array_equal(turn, np.eye(len(turn))):
+    if turn is None or np.array_equal(turn, np.eye(len(turn))):
         return plain
     rows = plain.model_rows(slice(None))
     q = rows.w.shape[1] - 1
@@ -246,6 +272,13 @@ class PenalisedRows:
         return _turned(self.problem, self.groups.turn)
 
     @cached_property
+    def sparse(self) -> SparseLikelihood | None:
+        """The log-likelihood, if the columns are sparse."""
+        if sparse_part(self.problem.sample.X) is None:
+            return None
+        return SparseLikelihood(problem=self.problem)
+
+    @cached_property
     def total(self) -> float:
         return float(self.problem.counts.sum())
 
@@ -265,10 +298,30 @@ class PenalisedRows:
     def score(
         self, theta: FloatArray, b: FloatArray
     ) -> tuple[float, FloatArray] | None:
+        if self.sparse is not None:
+            return self.sparse.score(theta, b)
         at = self.rows.evaluate(self.point(theta, b), _NO_BLOCKS)
         return None if at is None else (at.loglik, at.score[self.order])
 
     def information(
+        self, theta: FloatArray, b: FloatArray, active: IntArray
+    ) -> Blocks | None:
+        if self.sparse is None:
+            blocks = self._dense_information(theta, b, active)
+        else:
+            blocks = self.sparse.information(theta, b, active)
+        if blocks is None or self.problem.family.concave:
+            return blocks
+        return positive_factor(blocks)[0]
+
+    @property
+    def has_products(self) -> bool:
+        return self.sparse is not None
+
+    def products(self, theta: FloatArray, b: FloatArray) -> RowCurvature | None:
+        return None if self.sparse is None else self.sparse.products(theta, b)
+
+    def _dense_information(
         self, theta: FloatArray, b: FloatArray, active: IntArray
     ) -> Blocks | None:
         layout = self.rows.layout
@@ -292,7 +345,7 @@ class PenalisedRows:
             order = np.append(width * np.arange(theta.size), order)
             dense = blocks.dense()[np.ix_(order, order)]
             blocks = Blocks.of_dense(dense, theta.size)
-        return blocks if self.problem.family.concave else positive_factor(blocks)[0]
+        return blocks
 
     def _part(self, nominal: IntArray, location: IntArray) -> LikelihoodRows:
         """The rows with some of the columns."""
@@ -309,11 +362,20 @@ class PenalisedRows:
             nominal=rows.nominal.part(nominal),
         )
 
+    def is_crowded(self, b: FloatArray) -> bool:
+        """Whether so many coefficients of sparse columns are not 0 that a path ends; a
+        ridge has no such end.
+        """
+        count = int(np.count_nonzero(b))
+        return self.has_products and _CROWDED * self.total < count < b.size
+
     def estimates(self, theta: FloatArray, b: FloatArray) -> FloatArray:
         """(P',) the user's parameters."""
         x = self.point(theta, b)
         layout = self.rows.layout
         turn = self.groups.turn
+        if turn is None:
+            return self.problem.user.coefficients(x)
         q = layout.columns - 1
         alpha = x[: layout.n_alpha].reshape(-1, layout.columns)
         alpha[:, 1:] = alpha[:, 1:] @ turn[:q, :q].T
@@ -399,6 +461,9 @@ class Path:
     ended_early : bool
         Whether smaller lambdas were left out, as they explain hardly more.
     cv : Scored or None
+    ended_crowded : bool
+        Whether they were left out, as too many coefficients of sparse columns are not 0
+        for the number of rows.
     """
 
     lambdas: FloatArray
@@ -413,6 +478,7 @@ class Path:
     n_penalised: int
     ended_early: bool
     cv: Scored | None = None
+    ended_crowded: bool = False
 
     @property
     def explained(self) -> FloatArray:
@@ -496,18 +562,20 @@ def _begin(
 ) -> tuple[PenalisedRows, PenalisedPoint]:
     """The rows, and the fit without the penalised columns."""
     rows = sample.rows
-    wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-    q = wide.shape[1] - rows.X.shape[1]
+    q = 0 if rows.nominal is None else rows.nominal.shape[1]
     used = sample.case_weights > 0.0
-    wide = np.ascontiguousarray(wide[used])
+    wide = _all_columns(rows, used)
     weights = None if sample.weights is None else sample.weights[used]
     scales = column_scales(wide, weights, ridge=True)
     marks = sample.penalised
     if marks is None:
         marks = PenalisedColumns.single(wide.shape[1])
-    _check_columns(wide, weights, scales.kept, marks.factor)
+    varies = scales.kept & np.isfinite(scales.deviation)
+    _check_columns(wide, weights, varies, marks.factor)
     if not net.standardize:
-        scales = replace(scales, deviation=np.ones(wide.shape[1]))
+        scales = replace(
+            scales, deviation=np.where(np.isfinite(scales.deviation), 1.0, np.inf)
+        )
     signs = np.zeros(wide.shape[1])
     if sample.signs is not None:
         signs[q:] = sample.signs
@@ -518,6 +586,15 @@ def _begin(
     groups = Groups.of(problem, marks.part(kept), signs[kept], net)
     model = PenalisedRows(problem=problem, groups=groups)
     return model, _null(model)
+
+
+def _all_columns(rows: Rows, used: BoolArray) -> FloatArray:
+    """The nominal and location columns of the rows used."""
+    sparse = sparse_part(rows.X)
+    if sparse is not None:
+        return rows.X if used.all() else in_place_of_dense(sparse[used])
+    wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
+    return np.ascontiguousarray(wide[used])
 
 
 def _check_columns(
@@ -531,7 +608,11 @@ def _check_columns(
         )
     free = varies & (factor == 0.0)
     if free.any():
-        columns = np.ascontiguousarray(wide[:, free])
+        sparse = sparse_part(wide)
+        if sparse is None:
+            columns = np.ascontiguousarray(wide[:, free])
+        else:
+            columns = sparse.among(free).toarray()
         if not column_scales(columns, weights).kept.all():
             raise DataError(
                 "Columns with factor 0 must not determine each other, as nothing else"
@@ -598,12 +679,16 @@ def _followed(
     """The path; `shortened` where it explains hardly more."""
     problem = model.problem
     plain = _NULL.null_loglik(problem)
+    tolerance = TOLERANCE
+    if net.l1_ratio == 0.0 and model.has_products:
+        tolerance *= _CLOSER
     penalties = (
-        (model.groups.at(lam, net.l1_ratio), TOLERANCE * lam) for lam in lambdas
+        (model.groups.at(lam, net.l1_ratio), tolerance * lam) for lam in lambdas
     )
     solutions: list[PathPoint] = []
     explained = [0.0]
     ended = False
+    crowded = False
     for solution in follow(model, null, penalties):
         solutions.append(solution)
         explained.append(1.0 - model.total * solution.point.loglik / plain)
@@ -611,6 +696,9 @@ def _followed(
         late = len(solutions) > _FIRST and gain < _GAIN * explained[-1]
         if shortened and (late or explained[-1] > _EXPLAINED):
             ended = len(solutions) < lambdas.size
+            break
+        if shortened and model.is_crowded(solution.point.b):
+            crowded = len(solutions) < lambdas.size
             break
     lambdas = lambdas[: len(solutions)]
     points = [solution.point for solution in solutions]
@@ -628,6 +716,7 @@ def _followed(
         total=model.total,
         n_penalised=int(penalised.sum()),
         ended_early=ended,
+        ended_crowded=crowded,
     )
 
 
@@ -663,6 +752,21 @@ def _scores(name: str, probabilities: FloatArray, y: IntArray) -> FloatArray:
     return missed if name == "absolute" else np.minimum(missed, 1.0)
 
 
+def _check_choice(net: ElasticNet, sample: Sample) -> None:
+    """OptionError for a ridge of sparse columns whose lambda is chosen by a criterion
+    that needs degrees of freedom.
+    """
+    one = net.lambdas is not None and len(net.lambdas) == 1
+    by_criterion = isinstance(net.choose, str) and net.choose in CRITERIA
+    ridge = net.l1_ratio == 0.0 and sparse_part(sample.X) is not None
+    if ridge and by_criterion and not one:
+        raise OptionError(
+            f"choose={net.choose!r} needs degrees of freedom, which a ridge of a sparse"
+            " X does not have. Give ElasticNet(l1_ratio=0, cv=5), or one lambda,"
+            " lambdas=0.01."
+        )
+
+
 def fit_along(
     method: OrdinalRegression,
     sample: Sample,
@@ -672,6 +776,7 @@ def fit_along(
     """The fit at the lambda that the penalty chooses, with its path."""
     net = method.elastic_net
     assert net is not None
+    _check_choice(net, sample)
     problem, path = path_of(method, net, sample, rng, progress)
     choose = net.choose
     assert choose is not None

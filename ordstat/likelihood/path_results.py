@@ -51,6 +51,8 @@ _SCORE_WORDS = {
 }
 #: Most terms that the summary names as left out.
 _LISTED = 12
+#: Most coefficients of a kind that the summary shows.
+_SHOWN = 60
 _LOCATION_TITLE = "Coefficients that are not 0 (positive = higher response)"
 #: What to do about equal columns.
 _DIVIDED = (
@@ -141,6 +143,11 @@ class PathResults(ResultsWithoutErrors):
         notes = []
         if path.ended_early:
             notes.append("Smaller lambdas explain hardly more, and were left out.")
+        if path.ended_crowded:
+            notes.append(
+                "Smaller lambdas were left out: more coefficients than half the number"
+                " of rows would not be 0. Give lambdas= to go on."
+            )
         return NotedFrame.of(
             pd.DataFrame(columns),
             notes,
@@ -161,7 +168,9 @@ class PathResults(ResultsWithoutErrors):
         """Standard deviations of the columns of the coefficients in `coef`."""
         problem = self.fit.likelihood
         nominal = problem.nominal.deviation.repeat(len(self.levels) - 1)
-        values = np.concatenate([nominal, problem.location.deviation])
+        location = problem.location.deviation
+        location = np.where(np.isfinite(location), location, 0.0)
+        values = np.concatenate([nominal, location])
         return pd.Series(values, index=self.coef.index)
 
     @property
@@ -386,9 +395,11 @@ class PathResults(ResultsWithoutErrors):
             chosen = f" ({_WORDS[choice]})"
         of_path = f"{position + 1} of {path.lambdas.size} on the path"
         selected = f"{path.nonzero[position]} of {path.n_penalised}"
+        if np.isfinite(self.edf):
+            selected += f", df {self.edf:.4g} with thresholds"
         header: list[tuple[str, Any]] = [
             ("Lambda", f"{self.lambda_:.4g}{chosen}, {of_path}"),
-            ("Coefficients not 0", f"{selected}, df {self.edf:.4g} with thresholds"),
+            ("Coefficients not 0", selected),
             ("Log-likelihood", f"{self.loglik:.4f}"),
             ("Deviance explained", f"{100.0 * path.explained[position]:.1f}%"),
         ]
@@ -412,7 +423,7 @@ class PathResults(ResultsWithoutErrors):
             ),
         }
         for kind, title in titles.items():
-            rows = [row for row in self.parameters.of(kind) if values[row]]
+            rows = self._shown(kind)
             records = [self.parameters.records[row] for row in rows]
             index = [record.shown(labels) for record in records]
             frame = pd.DataFrame({"estimate": values[rows]}, index=index)
@@ -420,8 +431,39 @@ class PathResults(ResultsWithoutErrors):
                 tables.append(Table(title=title, frame=frame, role=kind))
         return tables
 
+    def _shown(self, kind: str) -> list[int]:
+        """The parameters of a kind that are not 0 and that the summary shows: all, or
+        those with the largest effects of one standard deviation.
+        """
+        every = self.parameters.of(kind)
+        values = np.nan_to_num(self.fit.coefficients[every])
+        if np.count_nonzero(values) <= _SHOWN:
+            return [row for row in every if self.fit.coefficients[row]]
+        names = [self.parameters.names[row] for row in every]
+        sizes = np.abs(values) * self.column_deviations[names].to_numpy()
+        largest = np.argsort(-sizes, kind="stable")[:_SHOWN]
+        return [int(row) for row in np.sort(np.asarray(every)[largest])]
+
+    def _not_shown(self) -> tuple[str, ...]:
+        """A note where the summary does not show all coefficients that are not 0."""
+        notes = []
+        for kind in ("location", "nominal"):
+            values = np.nan_to_num(self.fit.coefficients[self.parameters.of(kind)])
+            count = int(np.count_nonzero(values))
+            if count > _SHOWN:
+                notes.append(
+                    f"Of {count} coefficients that are not 0 the {_SHOWN} with the"
+                    " largest effects of one standard deviation are shown; coef has"
+                    " all."
+                )
+        return tuple(notes)
+
     def _remarks(self, labels: Mapping[str, str]) -> tuple[str, ...]:
-        terms = [term for term in self.design.terms if term not in self.selected]
+        return (*self._not_shown(), *self._left_out(labels))
+
+    def _left_out(self, labels: Mapping[str, str]) -> tuple[str, ...]:
+        selected = set(self.selected)
+        terms = [term for term in self.design.terms if term not in selected]
         if not terms:
             return ()
         shown = [labels.get(term, term) for term in terms[:_LISTED]]
@@ -455,7 +497,7 @@ class PathResults(ResultsWithoutErrors):
         design = self.design
         used = design.sample.case_weights > 0.0
         rows = design.sample.rows
-        chosen = [*self.selected, *self.selected_nominal]
+        chosen = {*self.selected, *self.selected_nominal}
         q = len(design.nominal_names)
         factors = np.ones(q + len(design.names))
         if design.sample.penalised is not None:
@@ -468,9 +510,7 @@ class PathResults(ResultsWithoutErrors):
             if X is None:
                 continue
             term_of = {
-                name: term
-                for term, columns in terms.items()
-                for name in np.array(names, dtype=object)[columns]
+                name: term for term, columns in terms.items() for name in names[columns]
             }
             for places in equal_columns(X[used]):
                 # the column with the smallest factor alone has the effect

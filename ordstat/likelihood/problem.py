@@ -11,6 +11,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import DataError, OptionError
 from ..formula.sample import Rows, Sample
+from ..formula.sparse import in_place_of_dense, sparse_part
 from ..judging.costs import CostMatrix
 from ..newton import Blocks, Evaluation, Optimum
 from .columns import NO_COLUMNS, ColumnScales, column_scales
@@ -481,7 +482,9 @@ def _measured(
 ) -> tuple[ColumnScales, ColumnScales]:
     """Of the nominal and location columns together, and of those of the log scale."""
     wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-    both = column_scales(np.ascontiguousarray(wide), weights, ridge)
+    if sparse_part(wide) is None:
+        wide = np.ascontiguousarray(wide)
+    both = column_scales(wide, weights, ridge)
     if rows.scale is None:
         return both, NO_COLUMNS
     return both, column_scales(rows.scale, weights, ridge)
@@ -506,4 +509,7 @@ def _with_all_kept(sample: Sample) -> ColumnScales:
 
 def kept_columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:
     """The kept columns, C-contiguous; the matrix itself where all are kept."""
+    sparse = sparse_part(matrix)
+    if sparse is not None:
+        return in_place_of_dense(sparse.among(kept))
     return np.ascontiguousarray(matrix if kept.all() else matrix[:, kept])

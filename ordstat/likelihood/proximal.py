@@ -13,6 +13,10 @@ once signs stay, by Newton's method on the coefficients that are not 0, which en
 where columns are correlated. Q serves for further steps as long as each divides the
 residual of the optimality conditions by five: only the gradient has to be exact.
 
+Without l1 and bounds every coefficient is in A. Where a model has products with the
+curvature, as sparse columns have, Q is then not formed: the step comes from conjugate
+gradients [Dembo and Steihaug 1983].
+
 Columns outside A are those that the strong rule discards [Tibshirani et al. 2012].
 After each step the conditions of all columns are checked, and those that fail join A:
 the certificate of a solution covers every column.
@@ -50,8 +54,32 @@ _ARMIJO = 1e-4
 #: Share of the objective that is rounding.
 _ROUNDING = 1e-13
 _HALVINGS = 40
+#: Most conjugate gradients for one step.
+_GRADIENTS = 5_000
 #: Columns that the strong rule may add at a time: so many, or as many as are in use.
 _FEW = 20
+
+
+class Products(Protocol):
+    """Products with the negative second derivatives [[T, C], [C', B]] of a
+    log-likelihood by free parameters theta (t,) and all coefficients b (p,).
+    """
+
+    @property
+    def diagonal(self) -> float:
+        """About the size of the diagonal of S = B - C'T^-1 C."""
+
+    def solved(self, theta: FloatArray) -> FloatArray:
+        """(t,) T^-1 theta."""
+
+    def to_theta(self, b: FloatArray) -> FloatArray:
+        """(t,) C b."""
+
+    def from_theta(self, theta: FloatArray) -> FloatArray:
+        """(p,) C'theta."""
+
+    def complement(self, b: FloatArray) -> FloatArray:
+        """(p,) S b."""
 
 
 class Model(Protocol):
@@ -71,6 +99,15 @@ class Model(Protocol):
     ) -> Blocks | None:
         """Its negative second derivatives by theta and the coefficients `active`, all
         others being 0, positive definite in theta.
+        """
+
+    @property
+    def has_products(self) -> bool:
+        """Whether it has `products`."""
+
+    def products(self, theta: FloatArray, b: FloatArray) -> Products | None:
+        """Products with these derivatives by theta and all coefficients; None if they
+        are not positive definite in theta.
         """
 
 
@@ -104,6 +141,12 @@ class Shrinkage:
     def group(self) -> IntArray:
         """(p,) group of each coefficient."""
         return np.repeat(np.arange(self.l1.size), self.sizes)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether it has neither corners nor bounds."""
+        bounded = np.isfinite(self.lower).any() or np.isfinite(self.upper).any()
+        return not (bounded or self.l1.any())
 
     def lengths(self, b: FloatArray) -> FloatArray:
         """(G,) Euclidean lengths of the groups of b (p,)."""
@@ -336,6 +379,73 @@ class Quadratic:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class SmoothQuadratic:
+    """-loglik / N near a point, in all coefficients, for a penalty without corners.
+
+    Attributes
+    ----------
+    groups : (G,)
+        All groups.
+    total : float
+        N.
+    products : Products
+    """
+
+    groups: IntArray
+    total: float
+    products: Products
+
+    @classmethod
+    def at(
+        cls, model: Model, point: PenalisedPoint, penalty: Shrinkage
+    ) -> SmoothQuadratic | None:
+        """At a point; None if the curvature is not that of a maximum in theta."""
+        products = model.products(point.theta, point.b)
+        if products is None:
+            return None
+        groups = np.arange(penalty.l2.size)
+        return cls(groups=groups, total=model.total, products=products)
+
+    def step(
+        self, point: PenalisedPoint, penalty: Shrinkage, tolerance: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """The steps of theta (t,) and b (p,) to the minimum."""
+        of_theta = self.products.solved(self.total * point.by_theta)
+        l2 = penalty.l2[penalty.group]
+        slope = point.by_b - l2 * point.b
+        slope = slope - self.products.from_theta(of_theta) / self.total
+        move = self._minimum(slope, l2, tolerance)
+        of_theta = of_theta - self.products.solved(self.products.to_theta(move))
+        return of_theta, move
+
+    def _minimum(
+        self, slope: FloatArray, l2: FloatArray, tolerance: float
+    ) -> FloatArray:
+        """The move d (p,) with (S / N + l2) d = slope, to `tolerance` in every entry,
+        by conjugate gradients; along a direction without curvature they end.
+        """
+        scale = 1.0 / (self.products.diagonal / self.total + l2)
+        move = np.zeros(slope.size)
+        left = slope.copy()
+        towards = scale * left
+        size = float(left @ towards)
+        for _ in range(_GRADIENTS):
+            if np.abs(left).max(initial=0.0) <= tolerance:
+                break
+            image = self.products.complement(towards) / self.total + l2 * towards
+            bend = float(towards @ image)
+            if not bend > 0.0:
+                return move if move.any() else towards
+            move += size / bend * towards
+            left -= size / bend * image
+            scaled = scale * left
+            before = size
+            size = float(left @ scaled)
+            towards = scaled + size / before * towards
+        return move
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class PathPoint:
     """A minimum under one penalty.
 
@@ -347,7 +457,7 @@ class PathPoint:
         Largest distance from the conditions of an optimum, of all coefficients and
         theta.
     steps : int
-    quadratic : Quadratic or None
+    quadratic : Quadratic, SmoothQuadratic or None
         The last one that was used.
     """
 
@@ -355,13 +465,15 @@ class PathPoint:
     penalty: Shrinkage
     residual: float
     steps: int
-    quadratic: Quadratic | None
+    quadratic: Quadratic | SmoothQuadratic | None
 
     def effective_parameters(self, model: Model) -> float:
         """Degrees of freedom of the coefficients: tr (Q (Q + R)^-1) over those that are
         not 0, R the second derivatives of the penalty [Vaiter et al. 2017]; of the
-        lasso their number.
+        lasso their number. NaN where Q is not formed.
         """
+        if isinstance(self.quadratic, SmoothQuadratic):
+            return float("nan")
         bend = self.penalty.curvature(self.point.b)
         used = np.flatnonzero(self.point.b)
         if not bend.any():
@@ -382,7 +494,7 @@ def solve(
     penalty: Shrinkage,
     tolerance: float,
     likely: BoolArray,
-    quadratic: Quadratic | None = None,
+    quadratic: Quadratic | SmoothQuadratic | None = None,
     max_iter: int = 100,
 ) -> PathPoint:
     """Minimise from a point.
@@ -415,8 +527,11 @@ def solve(
             missing[quadratic.groups] = False
             stale = stale or bool(missing.any())
         if stale:
-            groups = _working_set(penalty, point, failing, likely)
-            quadratic = Quadratic.at(model, point, penalty, groups)
+            if model.has_products and penalty.smooth:
+                quadratic = SmoothQuadratic.at(model, point, penalty)
+            else:
+                groups = _working_set(penalty, point, failing, likely)
+                quadratic = Quadratic.at(model, point, penalty, groups)
         if quadratic is None:
             break
         accuracy = max(_INEXACT * residual, 0.1 * tolerance)
@@ -496,7 +611,7 @@ def follow(
         Most steps of each.
     """
     strongest: FloatArray | None = None
-    quadratic = None
+    quadratic: Quadratic | SmoothQuadratic | None = None
     for penalty, tolerance in penalties:
         slopes = penalty.lengths(point.by_b)
         likely = np.zeros(slopes.size, dtype=bool)

@@ -17,6 +17,7 @@ from ..fit import Certificate, Trace
 from ..formula.random_terms import random_parameters
 from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Sample
+from ..formula.sparse import sparse_part
 from ..formula.weights import total_of
 from ..judging.costs import CostField
 from ..judging.geometry import BallGeometry, Geometry
@@ -149,6 +150,24 @@ class OrdinalRegression(Method):
         return self.penalty if isinstance(self.penalty, ElasticNet) else None
 
     @property
+    def takes_sparse(self) -> bool:
+        return self.elastic_net is not None and not self.supports.by_level
+
+    @property
+    def sparse_instead(self) -> str:
+        if self.supports.by_level:
+            return super().sparse_instead
+        return ", or give a penalty, such as penalty=1.0 or penalty=ElasticNet()"
+
+    def for_sparse(self, total: float) -> OrdinalRegression:
+        penalty = _penalty(self.penalty) if self.elastic_net is None else None
+        if not isinstance(penalty, Ridge):
+            return self
+        return replace(
+            self, penalty=ElasticNet(l1_ratio=0.0, lambdas=(penalty.weight / total,))
+        )
+
+    @property
     def selects(self) -> bool:
         return self.elastic_net is not None and self.elastic_net.cv is not None
 
@@ -171,7 +190,8 @@ class OrdinalRegression(Method):
             check_smooths(self, sample)
         if sample.stepped is not None and self.elastic_net is None:
             check_monotone(self, sample)
-        if sample.X.shape[1] > _MOST_COLUMNS:
+        dense = sparse_part(sample.X) is None
+        if dense and sample.X.shape[1] > _MOST_COLUMNS:
             raise DataError(
                 f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"
                 f" {sample.X.shape[1]:,}. Choose fewer columns, or a kernel method such"

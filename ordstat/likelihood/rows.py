@@ -50,7 +50,7 @@ MOST_SCORED_LEVELS = 128
 _PATTERNS = 64
 
 
-def _inside(predictor: Predictor, beta: FloatArray) -> bool:
+def inside(predictor: Predictor, beta: FloatArray) -> bool:
     """Whether log scales are in the domain, and thresholds and effects so small that
     their differences have digits.
     """
@@ -407,7 +407,7 @@ class LikelihoodRows:
         """
         p = self.location.mean.size
         predictor = self.model_rows(some).at(alpha, rest[:p], rest[p:])
-        if not _inside(predictor, rest[:p]):
+        if not inside(predictor, rest[:p]):
             return None
         u, lo, d = predictor.ends(self.sample.answers[..., some])
         if not np.all(d > 0.0):
@@ -429,7 +429,7 @@ class LikelihoodRows:
         for some in row_blocks(self.sample.n, (layout.thresholds + 3) ** 2, _BUFFER):
             rows = self.model_rows(some)
             predictor = self.predictor(rows, x)
-            if not _inside(predictor, x[layout.of_location]):
+            if not inside(predictor, x[layout.of_location]):
                 return None
             # minus infinity is outside the domain
             with np.errstate(over="ignore", invalid="ignore"):

@@ -17,6 +17,8 @@ from ordstat.newton import Blocks
 class Quadratic:
     """N (g'x - x'Hx / 2) of x = (theta, b), as a log-likelihood."""
 
+    has_products = False
+
     def __init__(self, rng, p, t=2):
         A = rng.normal(size=(p + t + 5, p + t))
         self.H = A.T @ A / len(A)
@@ -32,6 +34,9 @@ class Quadratic:
     def information(self, theta, b, active):
         index = np.append(np.arange(self.t), self.t + active)
         return Blocks.of_dense(self.total * self.H[np.ix_(index, index)], self.t)
+
+    def products(self, theta, b):
+        return Products(self.total * self.H, self.t)
 
     def solution(self, penalty):
         """By cvxpy."""
@@ -50,6 +55,28 @@ class Quadratic:
             solver="CLARABEL", tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10
         )
         return np.concatenate([theta.value, b.value])
+
+
+class Products:
+    """Products with a matrix that is at hand."""
+
+    def __init__(self, H, t):
+        self.T = H[:t, :t]
+        self.C = H[:t, t:]
+        self.S = H[t:, t:] - self.C.T @ np.linalg.solve(self.T, self.C)
+        self.diagonal = float(np.diag(H).mean())
+
+    def solved(self, theta):
+        return np.linalg.solve(self.T, theta)
+
+    def to_theta(self, b):
+        return self.C @ b
+
+    def from_theta(self, theta):
+        return self.C.T @ theta
+
+    def complement(self, b):
+        return self.S @ b
 
 
 def shrinkage(starts, l1, l2, bounds=None):
@@ -142,3 +169,18 @@ def test_descend_equals_its_twin(name):
         loop(Q, starts, bound, *given, b, r, 3)
         results.append(np.concatenate([b, r]))
     np.testing.assert_allclose(results[0], results[1], atol=1e-13)
+
+
+def test_products_give_the_ridge_of_a_quadratic_function():
+    model = Quadratic(np.random.default_rng(3), 12)
+    model.has_products = True
+    l2 = np.linspace(0.0, 0.6, 12)
+    penalty = shrinkage(range(13), 0.0, l2)
+    start = proximal.PenalisedPoint.of(model, np.zeros(2), np.zeros(12))
+    nothing = np.zeros(12, dtype=bool)
+    found = proximal.solve(model, start, penalty, 1e-11, nothing)
+    assert isinstance(found.quadratic, proximal.SmoothQuadratic)
+    assert found.residual <= 1e-11
+    expected = np.linalg.solve(model.H + np.diag([0.0, 0.0, *l2]), model.g)
+    point = np.concatenate([found.point.theta, found.point.b])
+    np.testing.assert_allclose(point, expected, atol=1e-9)

@@ -1,0 +1,239 @@
+"""Columns that are mostly 0, such as counts of words: the numbers that are not 0, and
+what solvers ask of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NoReturn, cast
+
+import numpy as np
+
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..checks import available_memory, require_memory
+from ..exceptions import DataError
+
+#: Values whose squares neither overflow nor vanish.
+_LEAST = 1e-150
+_LARGEST = 1e150
+#: A column whose deviation is below this share of its mean is constant but for
+#: rounding.
+_CONSTANT = 1e-11
+_MIB = 2.0**20
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SparseColumns:
+    """A matrix (N, p) by rows, without its zeros [scipy.sparse.csr_array].
+
+    It stands in the place of a dense X in the methods that take it. All else that asks
+    for its numbers as an array is refused.
+
+    Attributes
+    ----------
+    data : (M,)
+        The numbers that are not 0.
+    indices : (M,)
+        Their columns, which increase within a row.
+    indptr : (N + 1,)
+        Where the rows begin, and M.
+    width : int
+        p.
+
+    Raises
+    ------
+    DataError
+        The arrays are not those of such a matrix.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> X = SparseColumns.of(csr_array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> X.shape, X @ np.array([1.0, 3.0]), X.transposed(np.array([1.0, 5.0]))
+    ((2, 2), array([6., 1.]), array([5., 2.]))
+    """
+
+    data: FloatArray
+    indices: AnyArray
+    indptr: AnyArray
+    width: int
+
+    #: NumPy leaves products with it to this class.
+    __array_ufunc__ = None
+    ndim = 2
+
+    def __post_init__(self) -> None:
+        ends = self.indptr
+        inside = (
+            ends.ndim == self.indices.ndim == self.data.ndim == 1
+            and ends.size > 0
+            and ends[0] == 0
+            and ends[-1] == self.data.size == self.indices.size
+            and bool((np.diff(ends) >= 0).all())
+        )
+        if inside and self.indices.size:
+            inside = self.indices.min() >= 0 and self.indices.max() < self.width
+        if not inside:
+            raise DataError("X must be a sparse matrix whose indices are inside it.")
+
+    @classmethod
+    def of(cls, X: Any) -> SparseColumns:
+        """A sparse matrix or array of SciPy, which does not change.
+
+        Raises
+        ------
+        DataError
+            A value that is missing, or whose square overflows or vanishes.
+        """
+        from scipy.sparse import csr_array
+
+        matrix = csr_array(X, dtype=np.float64)
+        if not matrix.has_canonical_format or not matrix.data.all():
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+            matrix.eliminate_zeros()
+        sizes = np.abs(matrix.data)
+        inside = (sizes >= _LEAST) & (sizes <= _LARGEST)
+        if not inside.all():
+            first = int(np.argmin(inside))
+            raise DataError(
+                f"Column {int(matrix.indices[first])} of the sparse X must have numbers"
+                f" of size {_LEAST:g} to {_LARGEST:g}, or 0; got"
+                f" {matrix.data[first]:g}. Fill missing values in, and rescale others."
+            )
+        return cls(
+            data=matrix.data,
+            indices=matrix.indices,
+            indptr=matrix.indptr,
+            width=int(matrix.shape[1]),
+        )
+
+    @cached_property
+    def matrix(self) -> Any:
+        """The same as scipy.sparse.csr_array, which shares its memory."""
+        from scipy.sparse import csr_array
+
+        arrays = self.data, self.indices, self.indptr
+        return csr_array(arrays, shape=self.shape, copy=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+    def __len__(self) -> int:
+        return int(self.indptr.size) - 1
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self), self.width
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.data.dtype
+
+    def __getitem__(self, rows: AnyArray | slice) -> SparseColumns:
+        """Some of the rows: integers, a mask or a slice."""
+        return self._of(self.matrix[rows])
+
+    def among(self, columns: BoolArray | IntArray) -> SparseColumns:
+        """Some of the columns: integers or a mask."""
+        if columns.dtype == np.bool_ and columns.all():
+            return self
+        matrix = self.matrix[:, columns]
+        matrix.sort_indices()
+        return self._of(matrix)
+
+    def _of(self, matrix: Any) -> SparseColumns:
+        return SparseColumns(
+            data=matrix.data,
+            indices=matrix.indices,
+            indptr=matrix.indptr,
+            width=int(matrix.shape[1]),
+        )
+
+    def __matmul__(self, vector: FloatArray) -> FloatArray:
+        """(N, ...) the matrix times a vector or a dense matrix (p, ...)."""
+        return np.asarray(self.matrix @ vector)
+
+    def transposed(self, vector: FloatArray) -> FloatArray:
+        """(p, ...) its transpose times a vector or a dense matrix (N, ...)."""
+        return np.asarray(self.matrix.T @ vector)
+
+    def squared_lengths(self) -> FloatArray:
+        """(N,) sums of squares of the rows."""
+        return np.bincount(self.places, self.data**2, len(self)).astype(np.float64)
+
+    @cached_property
+    def places(self) -> IntArray:
+        """(M,) row of each number."""
+        return np.repeat(np.arange(len(self)), np.diff(self.indptr))
+
+    def spreads(self, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
+        """(p,) weighted means and standard deviations of the columns, zeros included;
+        0 of a column that is constant but for rounding.
+        """
+        n, p = self.shape
+        each = np.ones(self.data.size)
+        total = float(n)
+        if weights is not None:
+            each = weights[self.places]
+            total = float(weights.sum())
+        mean = np.bincount(self.indices, each * self.data, p) / total
+        apart = self.data - mean[self.indices]
+        squares = np.bincount(self.indices, each * apart**2, p)
+        zeros = np.maximum(total - np.bincount(self.indices, each, p), 0.0)
+        zeros[np.bincount(self.indices, minlength=p) == n] = 0.0  # but for rounding
+        deviation = np.sqrt((squares + zeros * mean**2) / total)
+        return mean, np.where(deviation > _CONSTANT * np.abs(mean), deviation, 0.0)
+
+    def equal_rows(self) -> IntArray:
+        """(N,) a number for each row, the same for equal rows."""
+        seen: dict[tuple[bytes, bytes], int] = {}
+        codes = np.empty(len(self), dtype=np.intp)
+        for row, (start, stop) in enumerate(pairwise(self.indptr.tolist())):
+            key = self.indices[start:stop].tobytes(), self.data[start:stop].tobytes()
+            codes[row] = seen.setdefault(key, len(seen))
+        return codes
+
+    def toarray(self) -> FloatArray:
+        """(N, p) with its zeros; DataError if memory does not hold it."""
+        n, p = self.shape
+        require_memory(
+            f"A dense matrix of {n} rows and {p} columns",
+            8.0 * n * p,
+            "Take fewer columns or rows.",
+        )
+        return np.asarray(self.matrix.toarray())
+
+    def sum(self) -> float:
+        """Of all numbers."""
+        return float(self.data.sum())
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise needs_dense("this", self.shape)
+
+
+def sparse_part(X: Any) -> SparseColumns | None:
+    """The columns, if they are sparse; else None."""
+    return X if isinstance(X, SparseColumns) else None
+
+
+def in_place_of_dense(X: SparseColumns) -> FloatArray:
+    """Sparse columns as the X of rows, in methods that take them."""
+    return cast(FloatArray, X)
+
+
+def needs_dense(what: str, shape: tuple[int, int], instead: str = "") -> DataError:
+    """The error of a matrix of this shape where something needs dense columns."""
+    n, p = shape
+    size = 8.0 * n * p
+    room = available_memory()
+    if size > room:
+        fit = f"do not fit into the {room / _MIB:,.0f} MiB that are free"
+    else:
+        fit = f"have to fit into memory ({room / _MIB:,.0f} MiB are free)"
+    return DataError(
+        f"X is sparse, and {what} needs dense columns. Pass X.toarray(), whose"
+        f" {size / _MIB:,.1f} MiB {fit}{instead}."
+    )
