@@ -10,7 +10,7 @@ from functools import wraps
 from inspect import getdoc, isfunction, signature
 from typing import Any, TypeVar, cast
 
-from .checks import advice, check_names, words
+from .checks import advice, check_names, did_you_mean, words
 from .exceptions import OptionError
 
 #: The head of `help(fit)`.
@@ -115,7 +115,9 @@ def no_attribute(thing: Any, table: str, name: str) -> AttributeError:
     meant = advice(table, name)
     attribute = re.match(r" \.(\w+)", meant)
     usable = attribute is None or hasattr(thing, attribute[1])
-    hint = f". Use{meant}." if meant and usable else ""
-    return AttributeError(
-        f"{type(thing).__name__!r} object has no attribute {name!r}{hint}"
-    )
+    if meant and usable:
+        hint = f" Use{meant}."
+    else:
+        hint = did_you_mean(name, [n for n in dir(thing) if not n.startswith("_")])
+    what = f"{type(thing).__name__!r} object has no attribute {name!r}"
+    return AttributeError(f"{what}.{hint}" if hint else what)

@@ -331,6 +331,22 @@ def test_errors_within_a_method_stay_what_they_are():
         )
 
 
+@pytest.mark.parametrize(
+    ("call", "match"),
+    [
+        (lambda fit: fit.anova(fit, test="Chisq"), "Leave it out"),
+        (lambda fit: fit.predict(se_fit=True), "Write se=True"),
+        (lambda fit: fit.draws(iter=10), "Write n=4000"),
+        (lambda fit: fit.marginal_efects, "Did you mean 'marginal_effects'"),
+        (lambda fit: fit.stepAIC, r"Use \.step\(\)"),
+        (lambda fit: fit.predict({"temp": "cold", "contact": "no"}), "in lists such"),
+    ],
+)
+def test_habits_of_other_packages(call, match):
+    with pytest.raises((OptionError, AttributeError, DataError), match=match):
+        call(ordfit(FORMULA, WINE))
+
+
 def test_coef_with_brackets():
     fit = ordfit(FORMULA, WINE)
     assert fit.coef().equals(fit.coef) and type(fit.coef * 2) is pd.Series

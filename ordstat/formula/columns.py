@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, BoolArray, IntArray
-from ..checks import plain, refuse, shown_labels, suggest
+from ..checks import brief, plain, refuse, shown_labels, suggest
 from ..exceptions import DataError, DataWarning, FormulaError, warn
 
 TEXT = ("string", "empty")
@@ -47,7 +47,8 @@ def as_frame(data: Any) -> pd.DataFrame:
             frame = pd.DataFrame(dict(data))
         except ValueError as error:
             raise DataError(
-                f"data= must have values of one length in every column: {error}."
+                "data= must have values of one length in every column, in lists such as"
+                f" {{'x': [1, 2], 'g': ['a', 'b']}}; got {brief(dict(data))}."
             ) from error
     elif package == "pyarrow" and hasattr(data, "to_pandas"):
         frame = data.to_pandas()

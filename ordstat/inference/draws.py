@@ -28,6 +28,7 @@ from ..formula.names import in_own_names
 from ..likelihood.remedies import MERGE, as_sentence, remedies
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
+from .wald import named_parameters
 
 if TYPE_CHECKING:
     from ..likelihood.at_estimates import LikelihoodAtEstimates
@@ -40,6 +41,7 @@ _DF = 7.0
 _LARGEST_K = 0.7
 
 
+_EXAMPLE = "{'x': (0.0, 1.0)}"
 _Function = Callable[[pd.DataFrame], Any]
 
 
@@ -212,7 +214,7 @@ def posterior_draws(
         )
     estimated = ~r.fit.aliased
     names = np.array(r.parameters.names)[estimated].tolist()
-    normal = _Normal.of(prior, names, r.names_shown())
+    normal = _Normal.of(prior, names, _own_names(r, prior))
     centre, covariance = normal.updated(
         r.fit.coefficients[estimated], r.fit.information.covariance()
     )
@@ -228,6 +230,20 @@ def posterior_draws(
         )
     frame = pd.DataFrame(draws, columns=names)
     return Draws(frame=frame, weights=weights, pareto_k=pareto_k)
+
+
+def _own_names(r: LikelihoodResults, prior: Any) -> dict[Any, str]:
+    """The parameters that a prior names as in `params`, as printed, or by a term of one
+    column.
+    """
+    named = named_parameters(r)
+    shown = r.names_shown()
+    own = {}
+    for given in mapping("prior", prior, _EXAMPLE):
+        name = in_own_names(str(given), shown)
+        places = named.get(name, [])
+        own[given] = r.parameters.names[places[0]] if len(places) == 1 else name
+    return own
 
 
 def _proposals(
@@ -280,14 +296,13 @@ class _Normal:
         cls,
         prior: Mapping[str, tuple[float, float]] | None,
         names: list[str],
-        shown: Mapping[str, str],
+        own: Mapping[Any, str],
     ) -> _Normal:
-        """From the prior as it was given; `shown` has printed names by names."""
+        """From the prior as it was given; `own` has the names of its parameters."""
         mean = np.zeros(len(names))
         precision = np.zeros(len(names))
-        example = "{'x': (0.0, 1.0)}"
-        for given, moments in mapping("prior", prior, example).items():
-            name = in_own_names(str(given), shown)
+        for given, moments in mapping("prior", prior, _EXAMPLE).items():
+            name = own[given]
             if name not in names:
                 raise unknown("each name in prior", name, names)
             try:
@@ -295,7 +310,7 @@ class _Normal:
             except (TypeError, ValueError) as error:
                 raise OptionError(
                     f"prior[{name!r}] must be a mean and a standard deviation, as in"
-                    f" {example}; got {moments!r}."
+                    f" {_EXAMPLE}; got {moments!r}."
                 ) from error
             position = names.index(name)
             if precision[position]:

@@ -262,6 +262,17 @@ def test_only_whole_printed_names_of_one_thing_are_replaced(shown, text, meant):
     assert in_own_names(text, shown) == meant
 
 
+def test_a_prior_names_a_term_of_one_column():
+    fit = ordfit("rating ~ temp + judge", WINE)
+    one, other = (
+        fit.draws(100, prior={name: (0.0, 1.0)}, seed=1).frame
+        for name in ("temp", "temp[T.warm]")
+    )
+    assert one.equals(other)
+    with pytest.raises(OptionError, match="got 'judge'"):
+        fit.draws(100, prior={"judge": (0.0, 1.0)})
+
+
 def test_a_parameter_named_in_two_ways_has_one_prior():
     fit = ordfit("rating ~ temp", WINE)
     with pytest.raises(OptionError, match="each parameter once"):

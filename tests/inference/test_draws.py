@@ -126,7 +126,7 @@ def test_functions_return_numbers_for_each_draw(wine):
     "options",
     [
         {"n": 99},
-        {"prior": {"temp": (0.0, 1.0)}},
+        {"prior": {"tmep": (0.0, 1.0)}},
         {"prior": {"temp[T.warm]": 1.0}},
         {"prior": {"temp[T.warm]": (0.0, 0.0)}},
         {"prior": {"temp[T.warm]": (0.0, 1.0, 2.0)}},
