@@ -26,8 +26,8 @@ _NOTE = (
 
 
 _ORDERED_NOTE = (
-    "smooth(x): an edf of 0 is no effect. It has no p-value, as all of it is penalised:"
-    " compare the factor x with the model without it by anova()."
+    "smooth(x): an edf of 0 is no effect; p: all levels have the same effect [Wood"
+    " 2013, Biometrika 100, 1005]."
 )
 
 

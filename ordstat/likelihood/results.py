@@ -2143,7 +2143,9 @@ class LikelihoodResults(OrdinalResults):
         NotedFrame
             A row for each smooth: edf (effective degrees of freedom, 1 for a straight
             line), ref_df, chisq and p_value of the test, and the smoothing parameter.
-            An ordered predictor, smooth(x), has no test, as all of it is penalised.
+            Of an ordered predictor, smooth(x), ref_df is the number of steps, and the
+            test that of effects which are penalised in every direction [Wood 2013,
+            Biometrika 100, 1005-1010].
             The p-value does not account for the choice of the smoothing parameter
             [Wood 2013, Biometrika 100, 221-228].
 

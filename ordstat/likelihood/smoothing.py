@@ -44,7 +44,7 @@ from ..newton import (
     Optimum,
     maximise,
 )
-from .curve_test import curve_test
+from .curve_test import curve_test, effects_test
 from .estimate import Estimate, Estimation
 from .family import Family
 from .flexible import FLEXIBLE
@@ -172,7 +172,8 @@ class Smoothness:
     gradient : (J,)
         Of V, by log lambda; 0 where the smooth is a straight line, lambda infinite.
     edf, reference_df : (J,)
-        Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX.
+        Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX; of smooths that are
+        penalised in every direction the second is the number of their coefficients.
     corrected_edf : float
         Of the model, thresholds included, and what the estimated smoothness adds.
     added_covariance : (q, q)
@@ -278,6 +279,11 @@ class RestrictedLikelihood:
         others[0] = False
         others[layout.of_location] = False
         return np.flatnonzero(others)
+
+    @property
+    def penalised(self) -> BoolArray:
+        """(J,) smooths of which the penalty leaves nothing free, not even a line."""
+        return np.array([block.rank == block.columns.size for block in self.blocks])
 
     def effects(self, x: FloatArray) -> FloatArray:
         """(q,) location effects of x (P,)."""
@@ -554,24 +560,24 @@ class RestrictedLikelihood:
     def tests(
         self, point: RestrictedPoint, reference_df: FloatArray
     ) -> tuple[FloatArray, FloatArray]:
-        """(J,) statistics and p-values; NaN of smooths without a straight line."""
+        """(J,) statistics and p-values."""
         likelihood = self._gram(point)
         beta = self.effects(point.x)
         results = []
-        for block, df in zip(self.blocks, reference_df, strict=True):
-            if block.rank == block.columns.size:
-                # all of it is penalised, so that 0 is at the boundary of lambda
-                results.append((math.nan, math.nan))
-                continue
+        spread = point.inverse @ likelihood @ point.inverse
+        without_effect = self.straight(point) & self.penalised
+        for j, block in enumerate(self.blocks):
             places = np.ix_(1 + block.columns, 1 + block.columns)
-            results.append(
-                curve_test(
-                    beta[block.columns],
-                    likelihood[places],
-                    point.inverse[places],
-                    float(np.clip(df, 1.0, block.columns.size)),
-                )
-            )
+            effects = beta[block.columns]
+            covariance = point.inverse[places]
+            if without_effect[j]:
+                result = (0.0, 1.0)
+            elif self.penalised[j]:
+                result = effects_test(effects, covariance, spread[places])
+            else:
+                df = float(np.clip(reference_df[j], 1.0, block.columns.size))
+                result = curve_test(effects, likelihood[places], covariance, df)
+            results.append(result)
         statistics, p_values = np.array(results).T
         return statistics, p_values
 
@@ -765,6 +771,8 @@ def smooth_estimate(
     if _unbound(point, rho) or (edf < 0.0).any():
         raise DataError(_no_maximum(problem.family))
     statistic, p_value = restricted.tests(point, reference)
+    sizes = np.array([block.columns.size for block in restricted.blocks])
+    reference = np.where(restricted.penalised, sizes, reference)
     size = restricted.outer.size
     added = restricted.added_covariance(point)
     units = problem.rows.location.deviation
