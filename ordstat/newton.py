@@ -29,7 +29,14 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpbtrf, dpbtrs, dpotrf, dpotrs, dtbtrs
+from scipy.linalg.lapack import (
+    dpbtrf,
+    dpbtrs,
+    dpotrf,
+    dpotrs,
+    dtbtrs,
+    dtrtrs,
+)
 
 from ._typing import FloatArray
 from .exceptions import DataError
@@ -84,6 +91,24 @@ class CholeskyFactor:
                 self.schur, vector[n_alpha:] - self.V.T @ vector[:n_alpha], lower=1
             )[0]
             return np.concatenate([base - self.V @ step, step])
+
+    def whitened(self, vectors: FloatArray) -> FloatArray:
+        """(A + q, n) whose products w'w are those of vectors (A + q, n) with J^-1.
+
+        With J = R R' it is R^-1 times the vectors, so that variances are sums of
+        squares.
+        """
+        n_alpha, q = self.V.shape
+        if not vectors.size:  # LAPACK would write beyond it
+            return np.zeros(vectors.shape)
+        top, failed = dtbtrs(self.band, vectors[:n_alpha], uplo="L")
+        assert failed == 0
+        if not q:
+            return np.asarray(top)
+        left = vectors[n_alpha:] - self.V.T @ vectors[:n_alpha]
+        rest, failed = dtrtrs(self.schur, left, lower=1)
+        assert failed == 0
+        return np.concatenate([top, rest])
 
     def schur_inverse(self) -> FloatArray:
         """(q, q) inverse of S: the covariance of the location and log-scale

@@ -16,6 +16,7 @@ from ordstat.likelihood.links import LINKS
 from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.rule import LikelihoodRule
+from ordstat.likelihood.user_scale import CovarianceMatrix
 from ordstat.reduction.encoding import extend
 from ordstat.registry import METHODS, resolve
 from ordstat.results import PREDICTION_TYPES
@@ -27,6 +28,7 @@ __all__ = [
     "PREDICTION_TYPES",
     "BallGeometry",
     "CostMatrix",
+    "CovarianceMatrix",
     "Cumulative",
     "LikelihoodFit",
     "LikelihoodResults",

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.linalg import block_diag
 
 from .._typing import BoolArray, FloatArray
-from ..checks import one_of
+from ..checks import one_of, require_memory
 from ..exceptions import DataWarning, OptionError, warn
 from ..formula.sample import Rows
 from ..inference.rubin import (
@@ -27,7 +26,13 @@ from ..inference.rubin import (
 from ..inference.wald import as_joint, by_estimated, degrees_of_freedom, wald_test
 from ..judging.response_numbers import Asked
 from ..likelihood.alerts import infinite_and_diverging
-from ..likelihood.derivatives import QUANTITIES, Quantity, moved, quantity_of
+from ..likelihood.derivatives import (
+    QUANTITIES,
+    Quantity,
+    cumulative_through,
+    moved,
+    quantity_of,
+)
 from ..likelihood.parameters import threshold_values
 from ..likelihood.row_limits import RowLimits
 from ..likelihood.rule import crossed_rows, report_crossing
@@ -37,6 +42,7 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
     two_sided,
 )
+from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
 from ..mixed.predictions import (
     Predicted,
     chosen_effects,
@@ -86,6 +92,8 @@ _SMALL = 1e-10
 #: Derivatives and error of a contrast below this share of those of its parts are
 #: rounding.
 CANCELLED = 1e-10
+#: Arrays of derivatives that are held together while errors are computed.
+_JACOBIANS = 4
 #: Errors below this share of their estimate are rounding.
 _CERTAIN = 1e-12
 
@@ -161,8 +169,8 @@ class Averager:
         Values of the response of "mean", "mean_class", "exceed" and "quantile".
     predicted : Predicted
         The predictor that is averaged.
-    covariance : (F, F)
-        Covariance of the parameters of `predicted`.
+    covariance : CovarianceOperator
+        Of the F parameters of `predicted`.
     sign : str
         Text between two compared values.
     notes : tuple of str
@@ -175,6 +183,7 @@ class Averager:
     ) -> None:
         scale, at = _named_scale(scale)
         self.results = r = results if vcov is None else results.with_vcov(vcov)
+        self.covariance: CovarianceOperator | PooledCovariance
         self.scale, self.sign = scale, " / " if scale == "odds" else " - "
         of_labels = r.design.levels
         self.asked = Asked.of(of_labels, scale, at, interpolate=scale == "quantile")
@@ -185,7 +194,7 @@ class Averager:
             )
         if r.fit.marginal is None and re is None:
             self.predicted = Predicted(r.rule)
-            self.covariance = rule_covariance(r.fit, r.rule, r.fixed_covariance)
+            self.covariance = rule_covariance(r.fit, r.rule, r.covariance_of_estimates)
         else:
             effects = chosen_effects(r, scale, re)
             self.predicted = predicted_by(r, scale, effects)
@@ -221,7 +230,9 @@ class Averager:
         known = np.isfinite(threshold_values(self.results.fit))
         known &= ~(repeats & self.results.family.ordered)
         return replace(
-            quantity, combine=lambda values, top: quantity.combine(values[known], top)
+            quantity,
+            combine=lambda values, top: quantity.combine(values[known], top),
+            known_factors=(known / np.count_nonzero(known))[None],
         )
 
     @property
@@ -273,7 +284,30 @@ class Averager:
                 "scale must be another than 'quantile' for derivatives by a number."
                 " Compare values, as in change=1 or change=[20, 60]."
             )
+        fit = self.results.fit
+        plain = not self.predicted.factors and self.results.aliasing is None
+        if plain and not fit.without_maximum:
+            return self._quantiles(self.asked, rows, weights)
         return _quantiles(self.asked, self._over(rows, weights, None))
+
+    def _quantiles(
+        self, asked: Asked, rows: Rows, weights: FloatArray | None
+    ) -> Average:
+        """Quantiles of averaged distributions, or of each row, where every estimate is
+        finite: only the P(y <= k) beside a quantile are derived.
+        """
+        if weights is None:
+            singly = (rows.take(slice(i, i + 1)) for i in range(rows.n))
+            return Average.stacked(
+                [self._quantiles(asked, row, np.ones(1)) for row in singly]
+            )
+        none = cumulative_through(np.zeros((1, self.predicted.n_levels - 1)))
+        below, _ = self.predicted.averages(none, rows, weights)
+        values, slopes = asked.quantile_slopes(below[None])
+        beside = cumulative_through(slopes[0])
+        _, jacobian = self.predicted.averages(beside, rows, weights)
+        moves = slopes.any(axis=2)
+        return Average(values, jacobian[None], moves & ~np.isnan(values))
 
     def _over(
         self, rows: Rows, weights: FloatArray | None, tangent: Rows | None
@@ -281,6 +315,15 @@ class Averager:
         """`over`, with cumulative probabilities in place of quantiles."""
         predicted = self.predicted
         quantity = self.quantity
+        if quantity.known_factors is None:
+            levels = predicted.n_levels
+            averages = 1 if weights is not None else rows.n
+            require_memory(
+                f"Errors of averages for each of {levels:,} levels",
+                _JACOBIANS * 8.0 * averages * levels * self.covariance.size,
+                "Take scale='mean', {'exceed': value}, {'quantile': 0.5} or 'latent';"
+                " or join levels.",
+            )
         if weights is None:
             by_row = (
                 predicted.each(quantity, rows)
@@ -457,9 +500,7 @@ class Averager:
 
     def errors(self, average: Average) -> FloatArray:
         """(C, M) standard errors, NaN where unknown."""
-        variances = ((average.jacobian @ self.covariance) * average.jacobian).sum(
-            axis=-1
-        )
+        variances = self.covariance.variances_of(average.jacobian)
         return np.where(average.has_error, np.sqrt(np.maximum(variances, 0.0)), np.nan)
 
     def df(self, jacobian: FloatArray) -> FloatArray:
@@ -514,12 +555,60 @@ class Averager:
         if len(average.values) > chosen.most_hypotheses:
             return float("nan")
         jacobian = average.jacobian[:, 0]
-        test = wald_test(
-            np.eye(len(jacobian)),
-            average.values[:, 0],
-            jacobian @ self.covariance @ jacobian.T,
-        )
+        test = wald_test(average.values[:, 0], self.covariance.quadratic(jacobian))
         return as_joint(*test, chosen.df).p_value
+
+
+@dataclass(frozen=True, eq=False)
+class PooledCovariance:
+    """The covariance of what PooledAverager has as coordinates.
+
+    V_k / m for the parameters of fit k, and (1 + 1/m) / (m - 1) times the centring
+    matrix for the values of the m fits.
+
+    Attributes
+    ----------
+    parts : sequence of CovarianceOperator
+        V_k, of the fits.
+    """
+
+    parts: Sequence[CovarianceOperator | PooledCovariance]
+
+    @property
+    def m(self) -> int:
+        """Number of fits."""
+        return len(self.parts)
+
+    @property
+    def size(self) -> int:
+        return sum(part.size for part in self.parts) + self.m
+
+    def split(self, L: FloatArray) -> list[FloatArray]:
+        """The parts of (..., P) that belong to each fit, then those of the values."""
+        return np.split(L, np.cumsum([part.size for part in self.parts]), axis=-1)
+
+    def _centred(self, values: FloatArray) -> FloatArray:
+        """Values (..., m) whose products are their covariances between fits."""
+        factor = np.sqrt((1.0 + 1.0 / self.m) / (self.m - 1))
+        return np.asarray(factor * (values - values.mean(axis=-1, keepdims=True)))
+
+    def quadratic(self, L: FloatArray) -> FloatArray:
+        *slopes, values = self.split(L)
+        centred = self._centred(values)
+        within = [
+            part.quadratic(slope)
+            for part, slope in zip(self.parts, slopes, strict=True)
+        ]
+        return np.asarray(np.mean(within, axis=0) + centred @ centred.T)
+
+    def variances_of(self, L: FloatArray) -> FloatArray:
+        *slopes, values = self.split(L)
+        within = [
+            part.variances_of(slope)
+            for part, slope in zip(self.parts, slopes, strict=True)
+        ]
+        between = (self._centred(values) ** 2).sum(axis=-1)
+        return np.asarray(np.mean(within, axis=0) + between)
 
 
 class PooledAverager(Averager):
@@ -527,9 +616,8 @@ class PooledAverager(Averager):
 
     The derivatives of a pooled average are those of every fit by its own parameters,
     side by side, followed by the values of the fits. Linear combinations of averages so
-    combine the values of the fits too, and `covariance` is that of these coordinates:
-    V_k / m for the parameters of fit k, and (1 + 1/m) / (m - 1) times the centring
-    matrix for the values, which makes the variance U + (1 + 1/m) B.
+    combine the values of the fits too, and `covariance`, of these coordinates, makes
+    the variance U + (1 + 1/m) B.
 
     Attributes
     ----------
@@ -539,9 +627,10 @@ class PooledAverager(Averager):
         Degrees of freedom that complete data would have.
     """
 
+    covariance: PooledCovariance
+
     def __init__(self, parts: Sequence[Averager], df_complete: float) -> None:
         first = parts[0]
-        m = len(parts)
         self.parts = parts
         self.df_complete = df_complete
         self.results = first.results
@@ -550,9 +639,7 @@ class PooledAverager(Averager):
         self.sign = first.sign
         self.predicted = first.predicted
         self.notes = first.notes
-        centring = np.eye(m) - 1.0 / m
-        blocks = [part.covariance / m for part in parts]
-        self.covariance = block_diag(*blocks, (1.0 + 1.0 / m) / (m - 1.0) * centring)
+        self.covariance = PooledCovariance([part.covariance for part in parts])
 
     def pooled(self, averages: Sequence[Average]) -> Average:
         """The averages of the fits as one."""
@@ -570,9 +657,9 @@ class PooledAverager(Averager):
         """(m, ...) values of the fits, their variances, and the degrees of freedom of
         complete data.
         """
-        *slopes, values = self._slopes(jacobian)
+        *slopes, values = self.covariance.split(jacobian)
         variances = [
-            ((slope @ part.covariance) * slope).sum(axis=-1)
+            part.covariance.variances_of(slope)
             for slope, part in zip(slopes, self.parts, strict=True)
         ]
         complete: float | FloatArray = self.df_complete
@@ -594,19 +681,14 @@ class PooledAverager(Averager):
         """As of one fit, by the rule D1."""
         jacobian = average.jacobian[:, 0]
         values, _, complete = self.by_fit(jacobian)
-        *slopes, _ = self._slopes(jacobian)
+        *slopes, _ = self.covariance.split(jacobian)
         if len(jacobian) > self.results.own_covariance.most_hypotheses:
             return float("nan")
         covariances = [
-            slope @ part.covariance @ slope.T
+            CovarianceMatrix(part.covariance.quadratic(slope))
             for slope, part in zip(slopes, self.parts, strict=True)
         ]
-        return d1(Pooled(values, np.array(covariances), complete)).p_value
-
-    def _slopes(self, jacobian: FloatArray) -> list[FloatArray]:
-        """Derivatives by the parameters of each fit, then the values of the fits."""
-        ends = np.cumsum([len(part.covariance) for part in self.parts])
-        return np.split(jacobian, ends, axis=-1)
+        return d1(Pooled(values, covariances, complete)).p_value
 
     def df(self, jacobian: FloatArray) -> FloatArray:
         return self.combined(jacobian).df

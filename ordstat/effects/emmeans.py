@@ -403,14 +403,13 @@ class Emmeans(Exported):
             for name in ("statistic", "p_value")
         )
         tested = ~np.isnan(p)
-        V = averager.covariance
         for k in np.flatnonzero(tested.any(axis=0)):
             some = tested[:, k]
             J = compared.jacobian[some, k]
             family = ContrastFamily(
                 z[some, k],
                 p[some, k],
-                J @ V @ J.T,
+                averager.covariance.quadratic(J),
                 len(members),
                 self.level,
                 df[some, k],

@@ -504,8 +504,8 @@ def _of_normal_draws(
     """(B, G, T, K) probabilities at parameters drawn from the normal distribution at
     the estimates, with the covariance of the fit.
     """
-    covariance = rule_covariance(fit.fit, fit.rule, fit.fixed_covariance)
-    rules = _drawn_rules(fit.rule, covariance, draws, generator(seed))
+    covariance = rule_covariance(fit.fit, fit.rule, fit.covariance_of_estimates)
+    rules = _drawn_rules(fit.rule, covariance.covariance(), draws, generator(seed))
     return np.array([_occupied(one, design, moving, shares) for one in rules])
 
 

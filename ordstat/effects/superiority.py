@@ -320,11 +320,11 @@ def _conditional(compared: _Compared, winner: Any, loser: Any) -> Average:
     rows.
     """
     averager = compared.averager
-    size = len(averager.results.levels) * len(averager.covariance)
+    size = len(averager.results.levels) * averager.covariance.size
     first = compared.designs[winner]
     second = compared.designs[loser]
     value = 0.0
-    jacobian = np.zeros(len(averager.covariance))
+    jacobian = np.zeros(averager.covariance.size)
     known = True
     uncertain = False
     for part in row_blocks(first.n, size):

@@ -112,7 +112,11 @@ def _brant_frame(
         for name, chosen in columns.items()
     }
     table = chi2_frame(
-        L, [wald_test(rows, rows @ estimates, covariance) for rows in L.values()]
+        L,
+        [
+            wald_test(rows @ estimates, rows @ covariance @ rows.T)
+            for rows in L.values()
+        ],
     )
     slopes = {
         f"at {name}": fit.coefficients[1:].tolist()

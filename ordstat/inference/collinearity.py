@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray
 from ..likelihood.unavailable import check_available
+from ..likelihood.user_scale import unit_rows
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 
@@ -24,7 +25,7 @@ def inflation_frame(r: LikelihoodResults) -> NotedFrame:
     location = r.parameters.of("location")
     estimated = np.flatnonzero(~r.fit.aliased)
     places = np.flatnonzero(np.isin(estimated, location))
-    V = r.fixed_covariance[np.ix_(places, places)]
+    V = r.covariance_of_estimates.quadratic(unit_rows(places, estimated.size))
     variances = np.diag(V)
     known = np.isfinite(V).any(axis=1) & np.isfinite(variances) & (variances > 0.0)
     columns = (estimated[places] - location[0])[known] if len(location) else places

@@ -12,13 +12,15 @@ from .._typing import FloatArray
 from ..formula.row_blocks import row_blocks
 from ..judging.errors import (
     concordance,
-    pair_counts,
-    pair_table,
+    pairs_of_rows,
+    rank_correlation,
     ranked_probability_scores,
     ratio,
+    score_codes,
     somers_d,
-    spearman,
 )
+from ..likelihood.derivatives import nodes_of_rule
+from ..likelihood.score_nodes import ScoreNodes
 from ..likelihood.unavailable import check_available
 from ..report.cells import MISSING, short_p_value, wrapped
 from ..report.grid import SCREEN
@@ -86,8 +88,7 @@ def discrimination_series(r: LikelihoodResults) -> pd.Series:
     median = max(1, int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-12)))
     above, over_median, rps, mean = _probability_figures(r, (middle, median))
     order = fit.scores if sample.rows.one_scale else mean
-    by_order = pair_table(sample.y, order, weights)
-    pairs = pair_counts(by_order)
+    pairs = pairs_of_rows(sample.y, order, weights)
     g = gini_mean_difference(fit.scores, weights)
     if r.covariance == "survey":
         tests = dict.fromkeys(_TESTS, np.nan)
@@ -104,7 +105,7 @@ def discrimination_series(r: LikelihoodResults) -> pd.Series:
         "gr": math.inf if g > _LARGEST_LOG else math.exp(g),
         "gp": gini_mean_difference(above, weights),
         "pdm": float(np.average(np.abs(over_median - 0.5), weights=weights)),
-        "rho": spearman(by_order),
+        "rho": rank_correlation(score_codes(order), sample.y, weights),
         "c_index": concordance(pairs),
         "somers_d": somers_d(pairs),
         "gamma": ratio(
@@ -126,6 +127,9 @@ def _probability_figures(
     ranks, in blocks of rows.
     """
     sample = r.design.sample
+    nodes = nodes_of_rule(r.rule, sample.rows)
+    if nodes is not None:
+        return _figures_at_nodes(r, cuts, nodes)
     parts = []
     ranks = np.arange(sample.n_levels, dtype=np.float64)
     for rows in row_blocks(sample.n, sample.n_levels):
@@ -141,6 +145,37 @@ def _probability_figures(
             )
         )
     first, second, rps, mean = np.concatenate(parts, axis=1)
+    return first, second, rps, mean
+
+
+def _figures_at_nodes(
+    r: LikelihoodResults, cuts: tuple[int, int], nodes: ScoreNodes
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """`_probability_figures` of very many rows and levels, interpolated between scores.
+
+    With F_k = P(y <= k) the score of a row at y is the sum of F_k^2 over k < y and of
+    (1 - F_k)^2 over k >= y.
+    """
+    y = r.design.sample.y
+    scores = r.fit.scores
+    rule = r.rule
+    theta = rule.alpha[:, 0]
+    first, second = (
+        rule.family.above((theta[cut - 1] - scores)[:, None])[:, 0] for cut in cuts
+    )
+    rps = np.zeros(y.size)
+    mean = np.zeros(y.size)
+    by_node = nodes.weights.tocsc()
+    for node, score in enumerate(nodes.scores):
+        eta = (theta - score)[None]
+        above = rule.family.above(eta)[0]
+        below_y = np.append(0.0, np.cumsum(rule.family.below(eta)[0] ** 2))
+        from_y = np.append(np.cumsum(above[::-1] ** 2)[::-1], 0.0)
+        column = slice(by_node.indptr[node], by_node.indptr[node + 1])
+        rows = by_node.indices[column]
+        shares = by_node.data[column]
+        rps[rows] += shares * (below_y + from_y)[y[rows]]
+        mean[rows] += shares * above.sum()
     return first, second, rps, mean
 
 

@@ -15,6 +15,9 @@ from ..formula.columns import Columns
 from ..formula.factors import Interpreter
 from ..formula.parse import parse_expression
 
+#: Parameters that a message lists.
+_SHOWN = 30
+
 
 def read_equations(
     text: str, names: Mapping[str, int], size: int
@@ -43,7 +46,8 @@ def read_equations(
     ([2.0, -1.0], 3.0)
     """
     patterns = []
-    for name in sorted(names, key=len, reverse=True):
+    written = [name for name in names if name in text]
+    for name in sorted(written, key=len, reverse=True):
         patterns.append(
             re.escape(name) + (r"(?![\w\[|.])" if re.match(r"\w", name[-1]) else "")
         )
@@ -62,19 +66,25 @@ def _equation(
     code: str, names: Mapping[str, int], size: int
 ) -> tuple[str, FloatArray, float]:
     """Read one equation from its values at b = 0, each unit vector and a random b,
-    which checks that it is linear.
+    which checks that it is linear; b are the parameters that it has.
     """
-    columns = {f"parameter_{position}_": name for name, position in names.items()}
+    columns = {
+        column: name
+        for name, position in names.items()
+        if (column := f"parameter_{position}_") in code
+    }
     text = re.sub(r"parameter_\d+_", lambda column: columns[column[0]], code)
+    available = "There are no parameters."
     if names:
-        available = f"The parameters are {', '.join(names)}."
-    else:
-        available = "There are no parameters."
+        # thresholds, of which there may be very many, come first
+        last = "last " if len(names) > _SHOWN else ""
+        available = f"The {last}parameters are {', '.join(list(names)[-_SHOWN:])}."
     left, *rest = re.split(r"(<=|>=|==|=|<|>)", code)
     sign = " ".join(rest[::2]).replace("==", "=")
-    points = np.vstack(
-        [np.zeros(size), np.eye(size), np.random.default_rng(0).standard_normal(size)]
-    )
+    places = np.array([names[name] for name in columns.values()], dtype=np.intp)
+    count = places.size
+    random = np.random.default_rng(0).standard_normal(count)
+    points = np.vstack([np.zeros(count), np.eye(count), random])
     try:
         difference = parse_expression(f"({left}) - ({rest[1] if rest else 0})")
         if unknown := sorted(difference.names - set(columns)):
@@ -85,9 +95,7 @@ def _equation(
             )
         if sign != "=":
             raise OptionError(f"{text!r}: expected '=', got {sign or 'no sign'!r}.")
-        frame = pd.DataFrame(
-            {column: points[:, names[name]] for column, name in columns.items()}
-        )
+        frame = pd.DataFrame(points, columns=list(columns))
         values = np.asarray(
             Interpreter(Columns(frame), {}).evaluate(difference)[0], dtype=float
         )
@@ -102,7 +110,8 @@ def _equation(
         raise OptionError(
             f"{text!r} is not linear in the parameters, or divides by zero."
         )
-    row = values[1:-1] - values[0]
+    row = np.zeros(size)
+    row[places] = values[1:-1] - values[0]
     if not row.any():
         raise OptionError(f"{text!r} does not depend on any parameter.")
     return text, row, -float(values[0])

@@ -11,6 +11,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..exceptions import OptionError, UnavailableError
+from ..likelihood.user_scale import CovarianceMatrix
 from ..report.frames import NotedFrame
 from .rubin import FTest, Pooled, d1
 from .wald import JOINT, linear_hypotheses, term_hypotheses, without_test
@@ -79,7 +80,10 @@ def _tested(pooled: PooledResults, rows: Sequence[FloatArray]) -> FTest:
         return FTest(np.nan, 0, np.nan, np.nan)
     rules = pooled.pooled
     Q = np.einsum("mhp,mp->mh", stacked, rules.Q)
-    U = stacked @ rules.U @ stacked.transpose(0, 2, 1)
+    U = [
+        CovarianceMatrix(one.quadratic(L))
+        for one, L in zip(rules.U, stacked, strict=True)
+    ]
     return d1(Pooled(Q, U, rules.combined(stacked[0]).df_complete))
 
 

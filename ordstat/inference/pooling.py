@@ -17,6 +17,7 @@ from ..exceptions import DataWarning, OptionError, UnavailableError, warn
 from ..likelihood.alerts import not_estimated
 from ..likelihood.parameters import Parameters, with_aliased
 from ..likelihood.standard_errors import symmetric_limits, two_sided
+from ..likelihood.user_scale import unit_rows
 from ..report.cells import count
 from ..report.frames import NotedFrame
 from ..report.render import Report, Summary
@@ -123,9 +124,7 @@ class PooledResults:
             ]
             complete = np.minimum(complete, np.min(satterthwaite, axis=0))
         Q = np.array([fit.fit.coefficients[estimated] for fit in self.fits])
-        return Pooled(
-            Q, np.array([fit.fixed_covariance for fit in self.fits]), complete
-        )
+        return Pooled(Q, [fit.covariance_of_estimates for fit in self.fits], complete)
 
     @cached_property
     def coefficient_columns(self) -> dict[str, FloatArray]:
@@ -409,7 +408,8 @@ class PooledResults:
         chosen = np.isin(np.flatnonzero(~first.fit.aliased), effects)
         # without effects scores of levels have no value: no test
         if chosen.any() and not self.parameters.of("phi").size:
-            test = d1(self.pooled.combined(np.eye(chosen.size)[chosen]))
+            rows = unit_rows(np.flatnonzero(chosen), chosen.size)
+            test = d1(self.pooled.combined(rows))
             figures |= {"wald_F": test.statistic, "wald_df": test.df}
             figures |= {"wald_df_resid": test.df_denom, "wald_p_value": test.p_value}
         return one_row(figures | {"converged": self.converged})

@@ -38,7 +38,7 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
 )
 from ..likelihood.unavailable import check_available
-from ..likelihood.user_scale import InverseInformation
+from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
 from ..report.frames import NotedFrame
 from ..results import known_type, prediction
 from .wald import degrees_of_freedom
@@ -96,21 +96,14 @@ def prediction_with_errors(
     return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
 
 
-def _covariance(r: LikelihoodResults) -> FloatArray | InverseInformation:
-    """(F, F) covariance of the parameters of the rule; of very many levels what
-    multiplies by it without forming it.
+def _covariance(r: LikelihoodResults) -> CovarianceOperator:
+    """The covariance of the parameters of the rule; a matrix where few levels have
+    many rows.
     """
-    information = r.fit.information
-    plain = r.covariance == "model" and r.fit.on_flexible_scale() is None
-    plain = plain and not r.fit.aliased.any() and r.rule.alpha.shape[1] == 1
-    if (
-        plain
-        and len(r.levels) > _MANY_LEVELS
-        and isinstance(information, InverseInformation)
-        and information.size == r.rule.n_parameters
-    ):
-        return information
-    return rule_covariance(r.fit, r.rule, r.fixed_covariance)
+    covariance = rule_covariance(r.fit, r.rule, r.covariance_of_estimates)
+    if len(r.levels) > _MANY_LEVELS:
+        return covariance
+    return CovarianceMatrix(covariance.covariance())
 
 
 def check_has_errors(r: LikelihoodResults, type: str, se: bool) -> None:
@@ -147,8 +140,7 @@ def _with_errors(
     rows = target.rows
     estimate = known_values(r, target, type, _estimates(rule, rows, type, asked), asked)
     if type == "score":
-        covariance = rule_covariance(r.fit, rule, r.fixed_covariance)
-        errors = score_errors(rule, rows, covariance)[:, None]
+        errors = score_errors(rule, rows, _covariance(r))[:, None]
     else:
         quantity = quantity_of(type, asked)
         errors = errors_of_rows(quantity, rule, rows, _covariance(r))
@@ -175,7 +167,7 @@ def errors_of_rows(
     quantity: Quantity,
     rule: LikelihoodRule,
     rows: Rows,
-    covariance: FloatArray | InverseInformation,
+    covariance: CovarianceOperator,
 ) -> FloatArray:
     """(n, M) standard errors of a quantity of rows."""
     width = rule.n_levels

@@ -210,7 +210,7 @@ def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     fit, why = freed_fit(r, freed)
     if why:
         return no_test, why
-    by_estimates = rule_by_estimates(fit, fit.rule)[: fit.rule.alpha.size]
+    by_estimates = rule_by_estimates(fit, fit.rule)[: fit.rule.alpha.size].toarray()
     width = by_estimates.shape[1]
     by_column = by_estimates.reshape(-1, fit.rule.alpha.shape[0], width)
     # each freed effect at one threshold minus that at the next

@@ -13,6 +13,7 @@ from scipy.special import chdtrc, expit, fdtrc
 
 from .._typing import FloatArray
 from ..likelihood.standard_errors import symmetric_limits
+from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
 
 
 class PooledValues(NamedTuple):
@@ -104,20 +105,21 @@ class Pooled:
     Attributes
     ----------
     Q : (m, P) estimates
-    U : (m, P, P) their covariances
+    U : sequence of m CovarianceOperator
+        Their covariances (P, P).
     df_complete : float or (P,)
         Degrees of freedom that complete data would have; may be infinite.
 
     Examples
     --------
     >>> Q = np.array([[1.0], [2.0], [3.0]])
-    >>> pooled = Pooled(Q, np.full((3, 1, 1), 0.5), np.inf)
+    >>> pooled = Pooled(Q, [CovarianceMatrix(np.array([[0.5]]))] * 3, np.inf)
     >>> pooled.estimate, pooled.total.round(4), pooled.df.round(2)
     (array([2.]), array([[1.8333]]), array([3.78]))
     """
 
     Q: FloatArray
-    U: FloatArray
+    U: Sequence[CovarianceOperator]
     df_complete: float | FloatArray
 
     @property
@@ -133,7 +135,7 @@ class Pooled:
     @property
     def within(self) -> FloatArray:
         """(P, P) mean covariance."""
-        return np.asarray(self.U.mean(axis=0))
+        return np.asarray(np.mean([one.covariance() for one in self.U], axis=0))
 
     @property
     def between(self) -> FloatArray:
@@ -146,15 +148,23 @@ class Pooled:
         """(P, P) covariance T = U + (1 + 1/m) B of the estimates."""
         return self.within + (1.0 + 1.0 / self.m) * self.between
 
+    @cached_property
+    def _variances(self) -> tuple[FloatArray, FloatArray]:
+        """(P,) the diagonals of U and of (1 + 1/m) B."""
+        within = np.mean([one.variances for one in self.U], axis=0)
+        return within, (1.0 + 1.0 / self.m) * self.Q.var(axis=0, ddof=1)
+
     @property
     def std_error(self) -> FloatArray:
         """(P,) square roots of the diagonal of T."""
-        return np.sqrt(np.diag(self.total))
+        within, between = self._variances
+        return np.asarray(np.sqrt(within + between))
 
     @cached_property
     def riv(self) -> FloatArray:
         """(P,) relative increase in variance, r = (1 + 1/m) B / U."""
-        return (1.0 + 1.0 / self.m) * np.diag(self.between) / np.diag(self.within)
+        within, between = self._variances
+        return np.asarray(between / within)
 
     @cached_property
     def df(self) -> FloatArray:
@@ -175,7 +185,8 @@ class Pooled:
         df = self.df_complete
         if isinstance(df, np.ndarray):
             df = np.where(L != 0.0, df, np.inf).min(axis=1)
-        return Pooled(self.Q @ L.T, L @ self.U @ L.T, df)
+        U = [CovarianceMatrix(one.quadratic(L)) for one in self.U]
+        return Pooled(self.Q @ L.T, U, df)
 
 
 def barnard_rubin(

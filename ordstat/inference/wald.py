@@ -18,8 +18,9 @@ from ..exceptions import OptionError
 from ..formula.names import in_own_names
 from ..likelihood.alerts import infinite_and_diverging
 from ..likelihood.covariance_choice import Covariance
-from ..likelihood.standard_errors import rule_by_estimates
+from ..likelihood.standard_errors import rule_by_estimates, slopes_by_estimates
 from ..likelihood.unavailable import check_available
+from ..likelihood.user_scale import unit_rows
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
 from .equations import read_equations
@@ -59,16 +60,13 @@ def chi2_tail(statistic: Any, df: Any) -> FloatArray:
     return np.asarray(np.where(defined, tail, np.nan))
 
 
-def wald_test(
-    L: FloatArray, difference: FloatArray, covariance: FloatArray
-) -> tuple[float, int]:
+def wald_test(difference: FloatArray, variance: FloatArray) -> tuple[float, int]:
     """Chi-squared statistic and degrees of freedom of L b = r.
 
     Parameters
     ----------
-    L : (h, P)
     difference : (h,) L b - r at the estimates
-    covariance : (P, P)
+    variance : (h, h) covariance of L b
 
     Returns
     -------
@@ -78,12 +76,13 @@ def wald_test(
 
     Examples
     --------
-    >>> wald_test(np.eye(2), np.array([1.0, 2.0]), np.diag([1.0, 4.0]))
+    >>> wald_test(np.array([1.0, 2.0]), np.diag([1.0, 4.0]))
     (2.0, 2)
     """
-    variance = quadratic_form(L, covariance)
     finite = (
-        bool(L.size) and np.isfinite(variance).all() and np.isfinite(difference).all()
+        bool(difference.size)
+        and np.isfinite(variance).all()
+        and np.isfinite(difference).all()
     )
     if not finite or np.any(np.diag(variance) < 0.0):
         return float("nan"), 0
@@ -108,12 +107,6 @@ def _principal(
     values, vectors = np.linalg.eigh(variance / np.outer(size, size))
     kept = values > _RANK * max(float(values[-1]), 0.0)
     return size, values, vectors, kept
-
-
-def quadratic_form(L: FloatArray, covariance: FloatArray) -> FloatArray:
-    """(h, h) L V L'; rows of V that L does not use may be NaN."""
-    used = np.any(L != 0.0, axis=0)
-    return np.asarray(L[:, used] @ covariance[np.ix_(used, used)] @ L[:, used].T)
 
 
 class Joint(NamedTuple):
@@ -184,7 +177,7 @@ def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Flo
     one point: its differences have no value and no variance in these units.
     """
     everything = np.eye(len(L))
-    variance = quadratic_form(L, r.fixed_covariance)
+    variance = r.covariance_of_estimates.quadratic(L)
     if not np.isfinite(variance).all() or np.any(np.diag(variance) < 0.0):
         return everything
     size, _, vectors, kept = _principal(variance)
@@ -201,7 +194,8 @@ def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> 
         rank = int(np.linalg.matrix_rank(L)) if np.isfinite(L).all() else len(L)
         if rank > r.own_covariance.most_hypotheses:
             return Joint(float("nan"), rank)
-    statistic, df = wald_test(L, difference, r.fixed_covariance)
+    variance = r.covariance_of_estimates.quadratic(L)
+    statistic, df = wald_test(difference, variance)
     if not df:
         return Joint(statistic, df)
     if r.bias_reduced is None:
@@ -254,7 +248,7 @@ def joint_frame(names: Iterable[str], tests: Collection[Joint]) -> pd.DataFrame:
 def zero_test(r: LikelihoodResults, positions: Any) -> Joint:
     """Test that these parameters are 0, ignoring aliased ones."""
     estimated = np.flatnonzero(~r.fit.aliased)
-    L = np.eye(estimated.size)[np.isin(estimated, positions)]
+    L = unit_rows(np.flatnonzero(np.isin(estimated, positions)), estimated.size)
     return joint_test(r, L, L @ r.fit.coefficients[estimated])
 
 
@@ -262,8 +256,7 @@ def by_estimated(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray:
     """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by
     all parameters of the rule.
     """
-    to_rule = rule_by_estimates(r.fit, r.rule)
-    return np.asarray(jacobian[..., : len(to_rule)] @ to_rule)
+    return slopes_by_estimates(jacobian, rule_by_estimates(r.fit, r.rule))
 
 
 def degrees_of_freedom(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray:
@@ -479,7 +472,8 @@ def hypothesis_tests(
     finite = L @ r.fit.coefficients[~r.fit.aliased] - target
     difference = finite + r.fit.ends(L)
     tests = [joint_test(r, L[i : i + 1], finite[i : i + 1]) for i in range(len(L))]
-    errors = np.sqrt([quadratic_form(row[None], r.fixed_covariance)[0, 0] for row in L])
+    covariance = r.covariance_of_estimates
+    errors = np.sqrt([covariance.quadratic(row[None])[0, 0] for row in L])
     errors = np.where([test.left_out > 0 for test in tests], np.nan, errors)
     if len(L) > 1:
         tests.append(joint_test(r, L, finite))

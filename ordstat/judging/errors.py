@@ -37,37 +37,93 @@ class PairCounts:
         return self.concordant + self.discordant + self.tied
 
 
-def pair_table(y: IntArray, scores: AnyArray, weights: FloatArray) -> FloatArray:
-    """(U, K) weight of the rows by distinct score, increasing, and rank; differences by
-    rounding are ties.
+def score_codes(scores: AnyArray) -> IntArray:
+    """(N,) codes 0..U-1 of the distinct scores, lowest first; differences by rounding
+    are ties.
+    """
+    order = np.argsort(scores)
+    codes = np.empty(order.size, dtype=np.intp)
+    codes[order] = np.cumsum(apart(scores[order])) - 1
+    return codes
+
+
+def pairs_of_rows(y: IntArray, scores: AnyArray, weights: FloatArray) -> PairCounts:
+    """Counts of pairs of rows, in O(N log N) for any number of ranks.
 
     Parameters
     ----------
     y : (N,) codes
     scores : (N,)
-        Finite; only their order matters.
+        Finite; only their order matters, and differences by rounding are ties.
     weights : (N,) case weights
 
     Examples
     --------
     >>> scores = np.array([0.1, 0.9, 0.5, 0.9])
-    >>> pair_counts(pair_table(np.array([0, 0, 1, 2]), scores, np.ones(4)))
+    >>> pairs_of_rows(np.array([0, 0, 1, 2]), scores, np.ones(4))
     PairCounts(concordant=3.0, discordant=1.0, tied=1.0, weight=4.0)
     """
-    order = np.argsort(scores)
-    K = int(y.max(initial=0)) + 1
-    rising = np.cumsum(apart(scores[order])) - 1
-    size = (int(rising.max(initial=0)) + 1) * K
-    return (
-        np.bincount(rising * K + y[order], weights[order], size)
-        .reshape(-1, K)
-        .astype(np.float64)
+    order = np.argsort(y, kind="stable")
+    ranks = y[order]
+    codes = score_codes(scores)[order]
+    w = np.asarray(weights, dtype=np.float64)[order]
+    earlier = np.searchsorted(ranks, ranks)  # rows of lower rank
+    top = int(codes.max(initial=0))
+    return PairCounts(
+        concordant=float(w @ _weight_below(codes, w, earlier)),
+        discordant=float(w @ _weight_below(top - codes, w, earlier)),
+        tied=_tied_weight(ranks, codes, w),
+        weight=float(w.sum()),
     )
 
 
+def _tied_weight(ranks: IntArray, codes: IntArray, weights: FloatArray) -> float:
+    """Weight of the pairs of equal codes and different ranks."""
+    order = np.lexsort((ranks, codes))
+    new_code = np.append(True, np.diff(codes[order]) != 0)
+    new_cell = new_code | np.append(True, np.diff(ranks[order]) != 0)
+    cells = np.bincount(np.cumsum(new_cell) - 1, weights[order])
+    of_code = np.cumsum(new_code[new_cell]) - 1
+    lower = np.cumsum(cells) - cells
+    before = lower - lower[new_code[new_cell]][of_code]
+    return float(cells @ before)
+
+
+def _weight_below(
+    codes: IntArray, weights: FloatArray, earlier: IntArray
+) -> FloatArray:
+    """(N,) for each row the weight of lower codes among the first `earlier` rows.
+
+    Bit by bit from the highest, rows of equal higher bits stay together in their order,
+    zeros before ones: [start, end) are the first rows among those that share the bits
+    of a row so far, and the zeros among them are lower where the row has a one [wavelet
+    matrix, Claude, Navarro and Ordonez 2015, Information Systems 47].
+    """
+    total = np.zeros(codes.size)
+    start = np.zeros(codes.size, dtype=np.intp)
+    end = earlier.astype(np.intp)
+    kept = codes
+    mass = weights
+    for bit in range(int(codes.max(initial=0)).bit_length() - 1, -1, -1):
+        ones = (kept >> bit) & 1 == 1
+        zeros_before = np.append(0, np.cumsum(~ones))
+        mass_before = np.append(0.0, np.cumsum(np.where(ones, 0.0, mass)))
+        has_one = (codes >> bit) & 1 == 1
+        low = zeros_before[start]
+        high = zeros_before[end]
+        total += np.where(has_one, mass_before[end] - mass_before[start], 0.0)
+        first_one = zeros_before[-1]
+        start = np.where(has_one, first_one + start - low, low)
+        end = np.where(has_one, first_one + end - high, high)
+        order = np.argsort(ones, kind="stable")
+        kept = kept[order]
+        mass = mass[order]
+    return total
+
+
 def pair_counts(table: FloatArray) -> PairCounts:
-    """Counts of pairs from a table (U, K) of increasing scores by ranks; see
-    `pair_table`.
+    """Counts of pairs from a table (U, K), the weight of the rows by increasing score
+    and rank.
     """
     # weight of the rows of lower score, by rank
     lower = np.cumsum(table, axis=0) - table
@@ -169,17 +225,26 @@ def spearman(cells: FloatArray) -> float:
     """Spearman's rank correlation between the ranks of rows and columns (K, M), ties at
     their average rank.
     """
-    margins = cells.sum(axis=1), cells.sum(axis=0)
+    rows, columns = np.nonzero(cells)
+    return rank_correlation(rows, columns, cells[rows, columns])
+
+
+def rank_correlation(a: IntArray, b: IntArray, weights: FloatArray) -> float:
+    """Spearman's rank correlation of codes a and b (N,), ties at their average rank."""
+    codes = (a, b)
+    margins = [np.bincount(each, weights) for each in codes]
     # before dividing by a rounded variance
     if min(map(np.count_nonzero, margins)) <= 1:
         return float("nan")
     ranks = [np.cumsum(margin) - 0.5 * margin for margin in margins]
-    a, b = (
+    centred = [
         rank - np.average(rank, weights=margin)
         for rank, margin in zip(ranks, margins, strict=True)
-    )
-    return float(a @ cells @ b) / float(
-        np.sqrt((margins[0] @ a**2) * (margins[1] @ b**2))
+    ]
+    of_rows = [each[code] for each, code in zip(centred, codes, strict=True)]
+    sizes = [margin @ each**2 for margin, each in zip(margins, centred, strict=True)]
+    return float(weights @ (of_rows[0] * of_rows[1])) / float(
+        np.sqrt(sizes[0] * sizes[1])
     )
 
 
@@ -344,7 +409,7 @@ def measured(p: Predictions, names: Sequence[str]) -> list[float]:
     if _OF_SCORES.keys().isdisjoint(names):
         pairs = None
     else:
-        pairs = pair_counts(pair_table(p.y, p.scores, weights))
+        pairs = pairs_of_rows(p.y, p.scores, weights)
     values = []
     for name in names:
         if name in p.decided:

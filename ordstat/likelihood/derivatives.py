@@ -18,7 +18,8 @@ from .family import Family, stages_of
 from .flexible import links_about
 from .predictor import ModelRows
 from .rule import LikelihoodRule
-from .user_scale import InverseInformation
+from .score_nodes import ScoreNodes
+from .user_scale import CovarianceOperator, unit_rows
 
 #: Values and their derivatives by the parameters.
 Derived = tuple[FloatArray, FloatArray]
@@ -96,6 +97,9 @@ class Quantity:
 
     def values(self, rule: LikelihoodRule, rows: Rows) -> FloatArray:
         """(n, M) of rows by a rule, a part of the rows at a time."""
+        nodes = nodes_of(self, rule, rows)
+        if nodes is not None:
+            return np.asarray(nodes.weights @ self._at_scores(rule, nodes.scores))
         parts = [
             self.combine(
                 self.curve.value(rule.family, rule.eta(rows.take(some))).T, 1.0
@@ -104,6 +108,15 @@ class Quantity:
         ]
         if not parts:
             return np.zeros((0, len(self.factors(rule.n_levels - 1))))
+        return np.concatenate(parts, axis=1).T
+
+    def _at_scores(self, rule: LikelihoodRule, scores: FloatArray) -> FloatArray:
+        """(J, M) at scores (J,) on one scale."""
+        parts = []
+        for some in row_blocks(scores.size, rule.n_levels, _BUFFER):
+            eta = rule.alpha[:, 0] - scores[some, None]
+            values = self.curve.value(rule.family, eta)
+            parts.append(self.combine(values.T, 1.0))
         return np.concatenate(parts, axis=1).T
 
     def factors(self, count: int) -> FloatArray:
@@ -149,6 +162,11 @@ def exceedance(places: IntArray, count: int) -> Quantity:
     return Quantity(ABOVE, combine, "value", factors[:, 1:-1])
 
 
+def cumulative_through(factors: FloatArray) -> Quantity:
+    """P(y <= k) of all k, with the derivatives of the combinations (M, K-1) alone."""
+    return Quantity(CUMULATIVE, _unchanged, "lower level", factors)
+
+
 def _latent_mean(values: FloatArray, top: float) -> FloatArray:
     return np.asarray(values.mean(axis=0)[None])
 
@@ -177,6 +195,10 @@ def quantity_of(type: str, asked: Asked | None) -> Quantity:
 
 #: Doubles held at once for the derivatives of a chunk of rows.
 _BUFFER = 1 << 21
+#: Rows times levels from which few scores stand for the rows.
+_MANY_CELLS = 10_000_000
+#: Curves that are analytic near the real line.
+_SMOOTH = (CUMULATIVE, ABOVE, RISING)
 
 
 class QuantityOfRows:
@@ -256,15 +278,61 @@ class QuantityOfRows:
         return values, np.concatenate(parts, axis=2)
 
 
+def nodes_of_rule(rule: LikelihoodRule, rows: Rows) -> ScoreNodes | None:
+    """Scores that stand for very many rows and levels where each P(y <= k) is a smooth
+    function of the score; None where each row is taken itself.
+    """
+    smooth = rule.family.local and rule.link.lam is None and not rule.effects
+    many = rows.n * rule.n_levels >= _MANY_CELLS
+    if not smooth or not many or not rows.one_scale:
+        return None
+    return ScoreNodes.of(rule.scores(rows))
+
+
+def nodes_of(quantity: Quantity, rule: LikelihoodRule, rows: Rows) -> ScoreNodes | None:
+    """The same for a quantity with few outputs."""
+    if quantity.curve not in _SMOOTH or quantity.known_factors is None:
+        return None
+    return nodes_of_rule(rule, rows)
+
+
+def _averages_at_nodes(
+    quantity: Quantity,
+    rule: LikelihoodRule,
+    rows: Rows,
+    weights: FloatArray,
+    nodes: ScoreNodes,
+) -> Derived:
+    """`averages` by the values of the curve at few scores."""
+    columns = np.hstack([np.ones((rows.n, 1)), rows.X]) * weights[:, None]
+    shares = nodes.weights.T @ columns
+    count = rule.n_levels - 1
+    values = np.zeros(count)
+    slopes = np.zeros((shares.shape[1], count))
+    for some in row_blocks(nodes.scores.size, rule.n_levels, _BUFFER):
+        eta = rule.alpha[:, 0] - nodes.scores[some, None]
+        values += shares[some, 0] @ quantity.curve.value(rule.family, eta)
+        slopes += shares[some].T @ quantity.curve.slope(rule.family, eta)
+    factors = quantity.factors(count)
+    jacobian = np.hstack([factors * slopes[0], -factors @ slopes[1:].T])
+    return quantity.combine(values, float(weights.sum())), jacobian
+
+
 def averages(
     quantity: Quantity, rule: LikelihoodRule, rows: Rows, weights: FloatArray
 ) -> Derived:
     """(M,) weighted sums over rows and their (M, F) Jacobian; weights that sum to 1
     give averages.
     """
+    nodes = nodes_of(quantity, rule, rows)
+    if nodes is not None:
+        return _averages_at_nodes(quantity, rule, rows, weights, nodes)
     values: FloatArray = np.zeros(rule.n_levels - 1)
     jacobian: FloatArray = np.zeros((1, rule.n_parameters))
-    for part in row_blocks(rows.n, rule.n_levels**2, _BUFFER):
+    per_row = rule.n_levels**2
+    if rule.family.local and quantity.known_factors is not None:
+        per_row = rule.n_levels * len(quantity.known_factors)
+    for part in row_blocks(rows.n, per_row, _BUFFER):
         sums, by_parameters = QuantityOfRows(quantity, rule, rows.take(part)).sums(
             weights[part]
         )
@@ -277,7 +345,7 @@ def standard_errors(
     each: Callable[[Rows], Derived],
     rows: Rows,
     width: int,
-    covariance: FloatArray | InverseInformation,
+    covariance: CovarianceOperator,
 ) -> FloatArray:
     """(N, M) standard errors of numbers of each row, by the delta method.
 
@@ -288,26 +356,20 @@ def standard_errors(
     rows : Rows
     width : int
         Numbers by parameter that a row has in memory: M, or K if more.
-    covariance : (F, F) or InverseInformation
-        Of all parameters, zero where aliased.
+    covariance : CovarianceOperator
+        Of all F parameters, zero where aliased.
     """
-    size = len(covariance) if isinstance(covariance, np.ndarray) else covariance.size
-    parts = list(row_blocks(rows.n, width * size, _BUFFER))
+    parts = list(row_blocks(rows.n, width * covariance.size, _BUFFER))
     errors = []
     for part in parts or [slice(0, 0)]:
         jacobian = each(rows.take(part))[1]
-        if isinstance(covariance, np.ndarray):
-            moved_by = jacobian @ covariance
-        else:
-            columns = covariance.times(jacobian.reshape(-1, size).T)
-            moved_by = columns.T.reshape(jacobian.shape)
-        variances = (moved_by * jacobian).sum(axis=2)
+        variances = covariance.variances_of(jacobian)
         errors.append(np.sqrt(np.maximum(variances, 0.0)))
     return np.concatenate(errors)
 
 
 def cumulative_errors(
-    rule: LikelihoodRule, rows: Rows, covariance: FloatArray | InverseInformation
+    rule: LikelihoodRule, rows: Rows, covariance: CovarianceOperator
 ) -> FloatArray:
     """(N, K-1) standard errors of P(y <= k), by the delta method.
 
@@ -336,15 +398,15 @@ def cumulative_errors(
     z = -columns.z
     beta = layout.of_location
     zeta = layout.of_scale
-    if isinstance(covariance, np.ndarray):
-        of_alpha = covariance[:n_alpha, :n_alpha].reshape(m, count, m, count)
-        diagonals = np.einsum("akbk->abk", of_alpha)
-        by_rest = covariance[:, n_alpha:]
-    else:  # of fits without nominal effects
+    if m == 1:
         diagonals = covariance.variances[:n_alpha].reshape(1, 1, count)
-        units = np.zeros((layout.size, layout.size - n_alpha))
-        np.fill_diagonal(units[n_alpha:], 1.0)
-        by_rest = covariance.times(units)
+    else:
+        full = covariance.covariance()
+        of_alpha = full[:n_alpha, :n_alpha].reshape(m, count, m, count)
+        diagonals = np.einsum("akbk->abk", of_alpha)
+    by_rest = covariance.times(
+        unit_rows(np.arange(n_alpha, layout.size), layout.size).T
+    )
     with_beta = by_rest[:n_alpha, : layout.location].reshape(m, count, x.shape[1])
     with_zeta = by_rest[:n_alpha, layout.location :]
     with_zeta = with_zeta.reshape(m, count, z.shape[1])
@@ -364,10 +426,10 @@ def cumulative_errors(
 
 
 def score_errors(
-    rule: LikelihoodRule, rows: Rows, covariance: FloatArray
+    rule: LikelihoodRule, rows: Rows, covariance: CovarianceOperator
 ) -> FloatArray:
     """(N,) standard errors of H = x'beta + offset."""
-    of_scores = covariance[np.ix_(rule.score_places, rule.score_places)]
+    of_scores = covariance.quadratic(unit_rows(rule.score_places, covariance.size))
     variances = ((rows.X @ of_scores) * rows.X).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(variances, 0.0)))
 
@@ -412,6 +474,19 @@ def steps_along(
 
     `further` is the speed that random effects add.
     """
+    speed = further + np.zeros(rows.n)
+    if rows.one_scale:
+        speed += np.abs(rule.predictor(tangent).H)
+    else:
+        for some in row_blocks(rows.n, rule.n_levels, _BUFFER):
+            speed[some] += _fastest(rule, rows.take(some), tangent.take(some))
+    return np.asarray(
+        np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
+    )
+
+
+def _fastest(rule: LikelihoodRule, rows: Rows, tangent: Rows) -> FloatArray:
+    """(n,) speed of the fastest finite predictor of rows along a tangent."""
     predictor = rule.predictor(rows)
     along = rule.predictor(tangent)
     with np.errstate(invalid="ignore"):  # infinite thresholds
@@ -419,7 +494,4 @@ def steps_along(
             along.thresholds() - rule.alpha[:, 0] - along.H[:, None]
         )
         slope = np.abs(slope - along.tau[:, None] * predictor.eta())
-    speed = np.where(np.isfinite(slope), slope, 0.0).max(axis=1) + further
-    return np.asarray(
-        np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
-    )
+    return np.asarray(np.where(np.isfinite(slope), slope, 0.0).max(axis=1))

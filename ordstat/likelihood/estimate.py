@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.special import xlogy
 
 from .._typing import BoolArray, FloatArray
 from ..exceptions import DataError, OptionError
+from ..formula.sample import Sample
 from ..newton import Ended, Objective, Optimum, maximise
 from .determined import (
     Determined,
@@ -76,13 +78,14 @@ class Estimation:
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, with thresholds and offsets only."""
         rows = problem.sample.rows
-        if (
-            rows.offset is None
-            and rows.scale_offset is None
-            and problem.structure is None
-            and problem.sample.highest is None
-        ):
-            return float(problem.counts @ np.log(problem.counts / problem.counts.sum()))
+        free = rows.offset is None and rows.scale_offset is None
+        if free and problem.structure is None:
+            if problem.sample.highest is None:
+                counts = problem.counts
+                return float(counts @ np.log(counts / counts.sum()))
+            known = loglik_of_censored(problem.sample)
+            if known is not None and problem.at_hand is None:
+                return known
         try:
             return (
                 replace(self, penalty=None, start=None)
@@ -327,6 +330,37 @@ class Estimate:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
         return correct_digits(self.coefficients, errors, information.variances)
+
+
+def loglik_of_censored(sample: Sample) -> float | None:
+    """The largest log-likelihood of probabilities of the levels alone; None where
+    answers known in part are neither all above a level nor all below one.
+
+    With n_k cases at risk at level k, those whose answer is known to be k or higher,
+    and d_k at it, the hazards are d_k / n_k [Kaplan & Meier 1958].
+    """
+    assert sample.highest is not None
+    counts = sample.exact_counts()
+    exact = sample.exact
+    last = sample.n_levels - 1
+    lowest = sample.y[~exact]
+    highest = sample.highest[~exact]
+    if (highest == last).all():
+        at_level = lowest
+    elif (lowest == 0).all():
+        counts = counts[::-1]
+        at_level = last - highest
+    else:
+        return None
+    # a case known to be at level a or higher survives the levels below a
+    weights = sample.case_weights[~exact]
+    surviving = np.bincount(at_level, weights, sample.n_levels)
+    reached = np.cumsum((counts + surviving)[::-1])[::-1]
+    died = counts[:-1]
+    beyond = reached[1:]
+    at_risk = died + beyond
+    of_level = xlogy(died, died / at_risk) + xlogy(beyond, beyond / at_risk)
+    return float(of_level.sum())
 
 
 def correct_digits(

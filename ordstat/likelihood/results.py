@@ -62,6 +62,7 @@ from .row_predictions import answered_rows, inside_row_space, predicted_rows
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import two_sided
 from .unavailable import check_available, why_unavailable
+from .user_scale import CovarianceMatrix, CovarianceOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -416,6 +417,15 @@ class LikelihoodResults(OrdinalResults):
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.information.covariance())
         return covariance_matrix(self.fit, self.own_covariance)
+
+    @cached_property
+    def covariance_of_estimates(self) -> CovarianceOperator:
+        """The covariance of the P' estimated parameters, excluding those of random
+        effects; by the model it is not formed, as there may be very many levels.
+        """
+        if self.own_covariance.name == "model" and self.fit.marginal is None:
+            return cast(CovarianceOperator, self.fit.information)
+        return CovarianceMatrix(self.fixed_covariance)
 
     @property
     def fixed_covariance(self) -> FloatArray:

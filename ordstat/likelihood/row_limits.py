@@ -24,7 +24,7 @@ from .determined import Determined
 from .family import Family, LevelScores, stages_of
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
-from .standard_errors import rule_by_estimates
+from .standard_errors import rule_by_estimates, slopes_by_estimates
 
 #: Types of predictions that are unbounded, and infinite where a predictor is.
 UNBOUNDED = ("score", "linear_predictor")
@@ -93,14 +93,14 @@ class RowLimits:
         for some in row_blocks(rows.n, count * count * rule.n_parameters):
             part = rows.take(some)
             _, slopes = QuantityOfRows(predictors, rule, part).rows()
-            functions = np.nan_to_num(slopes[..., : len(to_rule)]) @ to_rule
+            functions = slopes_by_estimates(np.nan_to_num(slopes), to_rule)
             eta[some] = _limits(fit, functions)
             if fit.determined is not None and fit.determined.divergence.size:
                 diverging = _DivergingSpreads.of(fit, rule, part, functions)
                 eta[some], zero[some] = diverging.limits(eta[some])
                 if rule.family.local:
                     empty[some] = diverging.empty()
-            of_score = score_slopes(rule, part)[:, : len(to_rule)] @ to_rule
+            of_score = slopes_by_estimates(score_slopes(rule, part), to_rule)
             score[some] = _limits(fit, of_score)
             if pairs is None:
                 continue
@@ -416,7 +416,7 @@ def gap_limits(
         _, slopes = QuantityOfRows(predictors, rule, part).rows()
         # scale effects change a predictor, and not the distance
         slopes[..., rule.alpha.size + rule.beta.size :] = 0.0
-        functions = np.nan_to_num(slopes[..., : len(to_rule)]) @ to_rule
+        functions = slopes_by_estimates(np.nan_to_num(slopes), to_rule)
         limits[some] = -_limits(fit, functions)
     return limits
 

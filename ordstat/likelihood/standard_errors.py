@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 
 from .._typing import FloatArray
@@ -15,42 +16,51 @@ from ..formula.sample import Rows
 from .family import stages_of
 from .fit import LikelihoodFit
 from .rule import LikelihoodRule
+from .user_scale import CovarianceOperator, MappedCovariance
 
 
-def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> FloatArray:
+def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> csr_array:
     """(F, P') the linear map from the estimated parameters to all of a rule.
 
-    Aliased effects are 0; a flexible threshold next to a level without rows equals the
-    previous one.
+    Aliased effects are 0, as is the parameter of a link that the user fixed; a flexible
+    threshold next to a level without rows equals the previous one.
     """
+    kept = ~fit.aliased
+    shape = (rule.n_parameters, int(np.count_nonzero(kept)))
     structured = fit.on_flexible_scale()
     if structured is not None:
-        return structured[:, ~fit.aliased]
-    count = rule.alpha.shape[0]
-    jacobian: FloatArray = np.eye(fit.aliased.size)[:, ~fit.aliased]
-    for block, aliased in enumerate(fit.aliased[: rule.alpha.size].reshape(-1, count)):
-        if aliased.all():
-            continue
-        for k in np.flatnonzero(aliased[1:]) + 1:
-            jacobian[block * count + k] = jacobian[block * count + k - 1]
-    return jacobian
+        full = np.zeros(shape)
+        full[: len(structured)] = structured[:, kept]
+        return csr_array(full)
+    source = np.where(kept, np.cumsum(kept) - 1, -1)
+    for of_column in source[: rule.alpha.size].reshape(-1, rule.alpha.shape[0]):
+        for k in np.flatnonzero(of_column[1:] < 0) + 1:
+            of_column[k] = of_column[k - 1]
+    known = np.flatnonzero(source >= 0)
+    return csr_array((np.ones(known.size), (known, source[known])), shape=shape)
+
+
+def slopes_by_estimates(slopes: FloatArray, to_rule: csr_array) -> FloatArray:
+    """(..., P') derivatives by the estimated parameters, from those by the parameters
+    of a rule (..., F, and perhaps others) and the map between them (F, P').
+    """
+    of_rule = slopes[..., : to_rule.shape[0]]
+    flat = of_rule.reshape(-1, to_rule.shape[0]) @ to_rule
+    return np.asarray(flat.reshape(*slopes.shape[:-1], to_rule.shape[1]))
 
 
 def rule_covariance(
-    fit: LikelihoodFit, rule: LikelihoodRule, covariance: FloatArray
-) -> FloatArray:
-    """(F, F) covariance of all parameters of the rule, from the covariance of the
-    estimated ones (P', P').
+    fit: LikelihoodFit, rule: LikelihoodRule, covariance: CovarianceOperator
+) -> CovarianceOperator:
+    """The covariance of all F parameters of the rule, from that of the P' estimated
+    ones.
 
     It holds for functions of the parameters that the data determine.
     """
-    full = covariance
-    if fit.on_flexible_scale() is not None or fit.aliased.any():
-        jacobian = rule_by_estimates(fit, rule)
-        full = jacobian @ full @ jacobian.T
-    # the parameter of a link that the user fixed
-    n_fixed = rule.n_parameters - len(full)
-    return np.pad(full, (0, n_fixed))
+    plain = fit.on_flexible_scale() is None and not fit.aliased.any()
+    if plain and covariance.size == rule.n_parameters:
+        return covariance
+    return MappedCovariance(covariance, rule_by_estimates(fit, rule))
 
 
 def two_sided(statistic: FloatArray, df: Any) -> FloatArray:

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from .._typing import BoolArray, FloatArray
+from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import require_memory
+from ..formula.row_blocks import row_blocks
 from ..newton import CholeskyFactor
 
 #: Arrays of parameters by parameters that are held together while a covariance matrix
@@ -117,6 +120,45 @@ class UserScale:
         return self.slopes(unit)
 
 
+class CovarianceOperator(Protocol):
+    """A covariance (P, P) as what multiplies by it, which need not be formed."""
+
+    @property
+    def size(self) -> int:
+        """P."""
+
+    @property
+    def variances(self) -> FloatArray:
+        """(P,) the diagonal."""
+
+    def times(self, vector: FloatArray) -> FloatArray:
+        """(P,) the covariance times a vector, or (P, n) times each column of a
+        matrix.
+        """
+
+    def quadratic(self, L: FloatArray) -> FloatArray:
+        """(h, h) L V L', the covariance of the combinations L (h, P)."""
+
+    def variances_of(self, L: FloatArray) -> FloatArray:
+        """(...) variances of the combinations L (..., P)."""
+
+    def covariance(self) -> FloatArray:
+        """(P, P).
+
+        Raises
+        ------
+        DataError
+            It does not fit into memory.
+        """
+
+
+def unit_rows(places: IntArray, size: int) -> FloatArray:
+    """(h, size) the rows of the unit matrix at some places."""
+    rows = np.zeros((places.size, size))
+    rows[np.arange(places.size), places] = 1.0
+    return rows
+
+
 @dataclass(frozen=True, eq=False)
 class InverseInformation:
     """The covariance of the user's estimates: the inverse of the information, computed
@@ -153,19 +195,29 @@ class InverseInformation:
         return np.asarray(total)
 
     def times(self, vector: FloatArray) -> FloatArray:
-        """(P',) the covariance times a vector, or times each column of a matrix (P',
-        n), without forming it.
-        """
         return self.user.coefficients(self.factor.solve(self.user.slopes(vector)))
 
+    def _whitened(self, L: FloatArray) -> FloatArray:
+        """(P', h) whose products are the covariances of the combinations L (h, P')."""
+        return self.factor.whitened(self.user.slopes(L.T))
+
+    def quadratic(self, L: FloatArray) -> FloatArray:
+        white = self._whitened(L)
+        return np.asarray(white.T @ white)
+
+    def variances_of(self, L: FloatArray) -> FloatArray:
+        white = self._whitened(L.reshape(-1, self.size))
+        squares = np.einsum("ij,ij->j", white, white)
+        return np.asarray(squares.reshape(L.shape[:-1]))
+
     def covariance(self) -> FloatArray:
-        """(P', P')."""
         moves, schur = self._by_rest()
         require_memory(
             f"The covariance matrix of {len(moves)} parameters",
             _SQUARES * moves.itemsize * len(moves) ** 2,
-            "Use .se, tidy(), confint() and drop1(), which do without it; or join"
-            " levels.",
+            "Questions on effects, means and predictions do without it where errors"
+            " are by the model, as in .se, anova(), test() and emmeans(scale='mean');"
+            " or join levels.",
         )
         alpha = self.user.coefficients(np.eye(len(moves))[:, : len(self.factor.V)])
         of_alpha = alpha @ self.factor.threshold_inverse() @ alpha.T
@@ -189,6 +241,10 @@ class CovarianceMatrix:
     unknown: BoolArray | None = None
 
     @property
+    def size(self) -> int:
+        return len(self.matrix)
+
+    @property
     def variances(self) -> FloatArray:
         variances = np.array(np.diag(self.matrix))
         if self.unknown is not None:
@@ -197,6 +253,14 @@ class CovarianceMatrix:
 
     def times(self, vector: FloatArray) -> FloatArray:
         return np.asarray(self.matrix @ vector)
+
+    def quadratic(self, L: FloatArray) -> FloatArray:
+        """Rows of the matrix that L does not use may be NaN."""
+        used = np.any(L != 0.0, axis=0)
+        return np.asarray(L[:, used] @ self.matrix[np.ix_(used, used)] @ L[:, used].T)
+
+    def variances_of(self, L: FloatArray) -> FloatArray:
+        return np.asarray(((L @ self.matrix) * L).sum(axis=-1))
 
     def covariance(self) -> FloatArray:
         return self.matrix.copy()
@@ -219,7 +283,60 @@ class UnknownCovariance:
         return np.full(self.size, np.nan)
 
     def times(self, vector: FloatArray) -> FloatArray:
-        return np.full(self.size, np.nan)
+        return np.full(vector.shape, np.nan)
+
+    def quadratic(self, L: FloatArray) -> FloatArray:
+        return np.full((len(L), len(L)), np.nan)
+
+    def variances_of(self, L: FloatArray) -> FloatArray:
+        return np.full(L.shape[:-1], np.nan)
 
     def covariance(self) -> FloatArray:
         return np.full((self.size, self.size), np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class MappedCovariance:
+    """The covariance of linear functions of estimates, M V M'.
+
+    Attributes
+    ----------
+    of_estimates : CovarianceOperator
+        V (P', P').
+    mapping : (F, P') sparse
+    """
+
+    of_estimates: CovarianceOperator
+    mapping: csr_array
+
+    @property
+    def size(self) -> int:
+        return int(self.mapping.shape[0])
+
+    @cached_property
+    def variances(self) -> FloatArray:
+        parts = [
+            self.of_estimates.variances_of(self.mapping[rows].toarray())
+            for rows in row_blocks(self.size, self.of_estimates.size)
+        ]
+        return np.concatenate(parts)
+
+    def times(self, vector: FloatArray) -> FloatArray:
+        return np.asarray(
+            self.mapping @ self.of_estimates.times(self.mapping.T @ vector)
+        )
+
+    def _by_estimates(self, L: FloatArray) -> FloatArray:
+        """(h, P') the combinations L (h, F) as combinations of the estimates."""
+        return np.asarray(L @ self.mapping)
+
+    def quadratic(self, L: FloatArray) -> FloatArray:
+        return self.of_estimates.quadratic(self._by_estimates(L))
+
+    def variances_of(self, L: FloatArray) -> FloatArray:
+        flat = self._by_estimates(L.reshape(-1, self.size))
+        return self.of_estimates.variances_of(flat).reshape(L.shape[:-1])
+
+    def covariance(self) -> FloatArray:
+        inner = self.of_estimates.covariance()
+        return np.asarray(self.mapping @ (self.mapping @ inner).T)

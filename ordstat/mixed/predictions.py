@@ -74,6 +74,7 @@ from ..likelihood.standard_errors import (
     rule_by_estimates,
     rule_covariance,
 )
+from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
 from ..results import known_type, unknown_type
 from ..target import Target
 
@@ -721,24 +722,27 @@ def predicted_by(r: LikelihoodResults, scale: str, re: str | None) -> Predicted:
     return over_groups(bare, marginal)
 
 
-def predicted_covariance(r: LikelihoodResults, predicted: Predicted) -> FloatArray:
-    """(F + n_phi, F + n_phi) covariance of the parameters of a prediction; parameters
-    at a boundary are held.
+def predicted_covariance(
+    r: LikelihoodResults, predicted: Predicted
+) -> CovarianceOperator:
+    """The covariance of the F + n_phi parameters of a prediction; parameters at a
+    boundary are held.
     """
     if not predicted.n_phi:
-        return rule_covariance(r.fit, predicted.rule, r.fixed_covariance)
-    to_rule = rule_by_estimates(r.fit, predicted.rule)
+        return rule_covariance(r.fit, predicted.rule, r.covariance_of_estimates)
+    to_rule = rule_by_estimates(r.fit, predicted.rule).toarray()
     F = predicted.rule.n_parameters
     whole = r.whole_covariance
     size = to_rule.shape[1]
     n_phi = predicted.n_phi
     held = np.isnan(np.diag(whole))
     J = np.zeros((F + n_phi, size + n_phi))
-    J[: len(to_rule), :size], J[F:, size:] = to_rule, np.eye(n_phi)
+    J[:F, :size] = to_rule
+    J[F:, size:] = np.eye(n_phi)
     out = J @ np.where(held[:, None] | held, 0.0, whole) @ J.T
     # with infinite estimates held
-    out[:F, :F] = rule_covariance(r.fit, predicted.rule, whole[:size, :size])
-    return out
+    out[:F, :F] = to_rule @ whole[:size, :size] @ to_rule.T
+    return CovarianceMatrix(out)
 
 
 def effects_words(re: str | None, scale: str) -> tuple[str, ...]:

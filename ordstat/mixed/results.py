@@ -24,7 +24,7 @@ from ..formula.random_terms import RandomTerm, random_parameters
 from ..formula.sample import Sample
 from ..inference.comparison import described, is_zero
 from ..inference.wald import chi2_tail
-from ..judging.errors import concordance, pair_counts, pair_table, ratio, somers_d
+from ..judging.errors import concordance, pairs_of_rows, ratio, somers_d
 from ..likelihood.marginal import Marginal
 from ..likelihood.parameters import square_frame
 from ..likelihood.results import LikelihoodResults
@@ -671,7 +671,7 @@ def _discrimination(r: MixedResults) -> pd.DataFrame:
         "modes": at_modes,
         "population": population.probabilities(sample.rows) @ ranks,
     }.items():
-        counts = pair_counts(pair_table(sample.y, order, sample.case_weights))
+        counts = pairs_of_rows(sample.y, order, sample.case_weights)
         gamma = ratio(
             counts.concordant - counts.discordant, counts.concordant + counts.discordant
         )

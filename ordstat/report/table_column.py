@@ -171,7 +171,7 @@ class FitColumn:
             options["per"] = self.per
         return cast(pd.DataFrame, self.fit.tidy(**options))
 
-    @property
+    @cached_property
     def kinds(self) -> list[str]:
         """The kind of each parameter."""
         return list(self.coefficients["coef_type"])
@@ -182,7 +182,7 @@ class FitColumn:
         words: str = self.fitted.family.nominal_words
         return words if "nominal" in self.kinds else ""
 
-    @property
+    @cached_property
     def terms(self) -> list[str]:
         """The name of each parameter."""
         return list(self.coefficients["term"])
@@ -201,7 +201,7 @@ class FitColumn:
             frame.loc[changed, "std_error"] *= frame["estimate"]
         return frame
 
-    @property
+    @cached_property
     def stopped(self) -> list[str]:
         """Parameters along which the likelihood has no maximum."""
         return self.fitted.stopped if self.inferential else []

@@ -161,3 +161,27 @@ def test_pdm_where_the_lowest_level_holds_half_of_the_rows(
     d = pd.DataFrame({"x": rng.normal(size=200)})
     d["y"] = np.digitize(d.x + rng.logistic(size=200), [0.6, 1, 2])
     assert ordfit("y ~ x", d).discrimination()["pdm"] == pytest.approx(pdm, rel=1e-9)
+
+
+def test_very_many_levels_by_the_probabilities(monkeypatch) -> None:
+    """Ranked probability scores and Gini's difference of P(y >= middle level) of 800
+    rows, from a number for each row and level.
+    """
+    rng = np.random.default_rng(4)
+    x = rng.standard_normal(800)
+    data = pd.DataFrame({"x": x, "y": np.round(x + rng.logistic(size=800), 2)})
+    fit = ordfit("y ~ x", data, levels="all")
+    monkeypatch.setattr("ordstat.likelihood.derivatives._MANY_CELLS", 0)
+    found = fit.discrimination()
+    below = fit.predict(type="cum_prob").to_numpy()
+    happened = data["y"].to_numpy()[:, None] <= np.array(fit.levels)
+    rps = ((below - happened) ** 2).sum(axis=1).mean()
+    assert found["rps"] == pytest.approx(rps, rel=1e-11)
+    middle = len(fit.levels) // 2
+    above = 1.0 - below[:, middle - 1]
+    pairs = np.abs(above[:, None] - above).sum() / (800 * 799)
+    assert found["gp"] == pytest.approx(pairs, rel=1e-9)
+    assert found["rho"] == pytest.approx(stats.spearmanr(x, data["y"])[0], rel=1e-10)
+    y = data["y"].to_numpy()
+    signs = np.sign(np.subtract.outer(x, x)) * np.sign(np.subtract.outer(y, y))
+    assert found["tau_a"] == pytest.approx(signs.sum() / (800 * 799), rel=1e-12)

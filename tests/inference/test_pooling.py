@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from seams import CovarianceMatrix
 
 from inference.imputed import FRAMES, fits
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, ordfit, pool
@@ -47,7 +48,8 @@ def test_d1_does_not_depend_on_the_coordinates():
     Q = rng.normal(size=(6, 3))
     half = rng.normal(size=(6, 3, 5))
     turn = rng.normal(size=(3, 3))
-    one = Pooled(Q, half @ half.transpose(0, 2, 1), 40.0)
+    U = [CovarianceMatrix(each @ each.T) for each in half]
+    one = Pooled(Q, U, 40.0)
     assert d1(one.combined(turn)).statistic == pytest.approx(
         d1(one).statistic, rel=1e-9
     )

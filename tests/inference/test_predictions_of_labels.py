@@ -12,6 +12,7 @@ import pytest
 from reference_cases import load_data
 from scipy.special import expit, logit
 from scipy.stats import norm
+from seams import CovarianceMatrix
 
 from ordstat import DataError, OptionError, SurveyDesign, checks, ordfit, pool
 from ordstat.inference import predictions
@@ -78,7 +79,8 @@ def test_predictions_are_those_of_the_probabilities(call: str) -> None:
 def test_errors_of_cumulative_probabilities_by_few_entries(call: str) -> None:
     fit = fitted(**CALLS[call])
     rows = fit.design.spec.rebuild(NEW).rows
-    covariance = rule_covariance(fit.fit, fit.rule, fit.fixed_covariance)
+    estimated = CovarianceMatrix(fit.fixed_covariance)
+    covariance = rule_covariance(fit.fit, fit.rule, estimated)
     quantity = QUANTITIES["inner_cum_prob"]
     expected = standard_errors(
         lambda some: QuantityOfRows(quantity, fit.rule, some).rows(),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from seams import CovarianceMatrix
 
 from inference.imputed import FRAMES, fits
 from ordstat import SurveyDesign, pool
@@ -30,7 +31,7 @@ def test_d1_has_no_more_degrees_of_freedom_than_complete_data(df_complete, size)
     freedom: its value is within 4..nu.
     """
     rng = np.random.default_rng(4)
-    U = np.tile(np.eye(3), (5, 1, 1))
+    U = [CovarianceMatrix(np.eye(3))] * 5
     Q = rng.normal(size=(5, 3))
     # relative increase in variance `size`
     Q *= np.sqrt(size / (1.2 / 3.0 * np.sum(np.var(Q, axis=0, ddof=1))))

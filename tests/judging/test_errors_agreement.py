@@ -39,7 +39,7 @@ def _brute_force(y, scores, weights):
 @pytest.mark.parametrize(("y", "codes", "scores", "weights"), SAMPLES)
 def test_pair_counts_match_every_pair(y, codes, scores, weights):
     for values in (scores, codes, -scores):
-        pairs = errors.pair_counts(errors.pair_table(y, values, weights))
+        pairs = errors.pairs_of_rows(y, values, weights)
         assert (pairs.concordant, pairs.discordant, pairs.tied) == _brute_force(
             y, values, weights
         )
@@ -49,7 +49,7 @@ def test_pair_counts_match_every_pair(y, codes, scores, weights):
 def test_pair_counts_with_real_weights():
     y, _, scores, _ = SAMPLES[1]
     weights = np.random.default_rng(0).random(y.size)
-    pairs = errors.pair_counts(errors.pair_table(y, scores, weights))
+    pairs = errors.pairs_of_rows(y, scores, weights)
     np.testing.assert_allclose(
         (pairs.concordant, pairs.discordant, pairs.tied),
         _brute_force(y, scores, weights),
@@ -68,7 +68,7 @@ def test_pairwise_measures_by_their_definitions(y, codes, scores, weights):
     cells = errors.confusion(y, codes, weights, max(y.max(), codes.max()) + 1)
     assert errors.preference_risk(cells) == pytest.approx(risk / m**2, rel=EXACT)
     assert errors.inversions(cells) == pytest.approx(risk / np.sum(dy != 0), rel=EXACT)
-    by_score = errors.pair_counts(errors.pair_table(y, scores, weights))
+    by_score = errors.pairs_of_rows(y, scores, weights)
     somers = stats.somersd(y[repeated], scores[repeated]).statistic
     assert errors.somers_d(by_score) == pytest.approx(somers, rel=1e-12)
     assert errors.concordance(by_score) == pytest.approx((1 + somers) / 2, rel=1e-12)
@@ -106,9 +106,7 @@ def test_undefined_measures_are_nan():
             errors.confusion(constant, constant, weights, 3), "absolute"
         )
     )
-    assert np.isnan(
-        errors.concordance(errors.pair_counts(errors.pair_table(constant, y, weights)))
-    )
+    assert np.isnan(errors.concordance(errors.pairs_of_rows(constant, y, weights)))
 
 
 @pytest.mark.parametrize("cost", ["absolute", "squared"])

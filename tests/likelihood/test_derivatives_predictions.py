@@ -8,7 +8,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from seams import FLEXIBLE, LINKS, CostMatrix, Cumulative, LikelihoodRule, Rows
+from seams import (
+    FLEXIBLE,
+    LINKS,
+    CostMatrix,
+    CovarianceMatrix,
+    Cumulative,
+    LikelihoodRule,
+    Rows,
+)
 
 from ordstat.likelihood import derivatives
 from ordstat.likelihood import derivatives as sensitivity
@@ -60,7 +68,8 @@ def errors_of(
     def each(some: Rows) -> tuple[np.ndarray, np.ndarray]:
         return derivatives.QuantityOfRows(OF_FOUR_LEVELS[name], rule, some).rows()
 
-    return derivatives.standard_errors(each, rows, rule.n_levels, covariance)
+    matrix = CovarianceMatrix(covariance)
+    return derivatives.standard_errors(each, rows, rule.n_levels, matrix)
 
 
 def moved(rule: LikelihoodRule, change: np.ndarray) -> LikelihoodRule:
@@ -169,7 +178,7 @@ def test_score_errors_and_complements() -> None:
     covariance = root @ root.T
     expected = [np.sqrt(x @ covariance[6:8, 6:8] @ x) for x in rows.X]
     np.testing.assert_allclose(
-        derivatives.score_errors(rule, rows, covariance), expected
+        derivatives.score_errors(rule, rows, CovarianceMatrix(covariance)), expected
     )
     np.testing.assert_allclose(
         rule.family.complements(rule.eta(rows)),

@@ -174,6 +174,30 @@ def test_without_predictors_survival_is_kaplan_meier(link: str) -> None:
     assert 1.0 - below[: curve.size] == pytest.approx(curve, abs=1e-9)
 
 
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_the_null_likelihood_of_censored_answers_is_the_product_limit(
+    side: str,
+) -> None:
+    """Of every case by the curve of Kaplan and Meier, with weights as repeated rows;
+    answers known to be below a value are the mirror image.
+    """
+    data = survival(80).assign(w=np.arange(80) % 3 + 1)
+    every = data.loc[np.repeat(data.index, data.w)]
+    curve = pd.Series(kaplan_meier(every), np.unique(every.time[every.event]))
+    after = np.array([curve[curve.index <= t].min() for t in every.time])
+    before = np.array([curve[curve.index < t].min() for t in every.time])
+    after = np.nan_to_num(after, nan=1.0)
+    before = np.nan_to_num(before, nan=1.0)
+    expected = np.log(np.where(every.event, before - after, after)).sum()
+    sign = 1.0 if side == "right" else -1.0
+    ends = data.assign(low=sign * data.time, high=sign * data.time)
+    ends.loc[~data.event, "high" if side == "right" else "low"] = np.nan
+    if side == "left":  # low < answer <= high excludes what high has
+        ends.loc[~data.event, "high"] -= 0.5
+    fit = ordfit("interval(low, high) ~ x", ends, weights="w")
+    assert fit.null_loglik == pytest.approx(expected, rel=1e-12)
+
+
 def test_without_predictors_intervals_are_turnbull() -> None:
     data = coarse("between")
     fit = ordfit("interval(low, high) ~ 1", data, levels=[1, 2, 3, 4, 5])
