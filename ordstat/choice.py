@@ -16,6 +16,7 @@ from .comparison import compare
 from .exceptions import DataError, OptionError
 from .inference.comparison import WITHOUT_MAXIMUM, unfinished
 from .inference.nesting import nested_in
+from .judging.compared import Comparison
 from .likelihood.results import LikelihoodResults
 from .report.frames import NotedFrame
 
@@ -151,10 +152,8 @@ def choose_family(
             "params": [fit.edf for fit in fits],
             "AIC": aic,
             "BIC": np.where(early, np.nan, [fit.bic for fit in fits]),
-            "log-loss": judged.table["log-loss"].reindex(judged.labels).to_numpy(),
-            "RPS": judged.table["ranked probability score"]
-            .reindex(judged.labels)
-            .to_numpy(),
+            "log-loss": _means(judged, "log-loss"),
+            "RPS": _means(judged, "ranked probability score"),
             "z": [z for z, _ in tests],
             "p": [p for _, p in tests],
         },
@@ -167,6 +166,16 @@ def choose_family(
         f"Families of {formula}; log-loss and RPS by {cv}-fold cross-validation",
         formats | {"p": "p"},
     )
+
+
+def _means(judged: Comparison, measure: str) -> FloatArray:
+    """(M,) means of a measure over the folds; infinite where it is so in every fold of
+    every method, and has no column.
+    """
+    table = judged.table.reindex(judged.labels)
+    if measure not in table:
+        return np.full(len(table), np.inf)
+    return table[measure].to_numpy()
 
 
 def _notes(fits: Sequence[LikelihoodResults], labels: Sequence[str]) -> list[str]:

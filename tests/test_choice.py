@@ -98,6 +98,16 @@ def test_a_family_without_a_maximum_has_no_figures_and_the_others_say_their_limi
         choose_family("y ~ x", data, ["stereotype", again], cv=2)
 
 
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.DataWarning")
+def test_a_log_loss_that_is_infinite_in_every_fold_is_shown():
+    """Every value is a level, so that folds lack levels; it ended in a KeyError."""
+    rng = np.random.default_rng(5)
+    data = pd.DataFrame({"x": rng.normal(size=40), "y": np.arange(40) // 2 * 1.5})
+    data["y"] += 0.5 * (np.arange(40) % 2)
+    found = choose_family("y ~ x", data, ["logit", "probit"], levels="all", cv=2)
+    assert np.isinf(found["log-loss"]).all() and np.isfinite(found["RPS"]).all()
+
+
 def test_what_is_refused() -> None:
     with pytest.raises(OptionError, match="at least two"):
         choose_family(FORMULA, WINE, ["logit"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ..checks import shown_labels
 from ..exceptions import DataError, OptionError
 from ..likelihood.remedies import DROP_COLUMN, MERGE, as_sentence, remedies
 from ..likelihood.results import LikelihoodResults
@@ -103,19 +104,21 @@ def _refuse_smooths(fits: tuple[LikelihoodResults, ...]) -> None:
         )
 
 
+def _few(value: Any) -> str:
+    """A value as Python writes it; of many levels the first ones."""
+    return f"({shown_labels(value)})" if isinstance(value, tuple) else repr(value)
+
+
 def _require_one_model(fits: tuple[LikelihoodResults, ...]) -> None:
     """Raise OptionError unless all fits are of one model, with the same parameters."""
     names = _estimated_places(fits[0]).keys()
     for k, fit in enumerate(fits, start=1):
         for what, get, remedy in _COMMON:
             if get(fit) != get(fits[0]):
-                first, other = (
-                    described(each) if what == "model" else get(each)
-                    for each in (fits[0], fit)
-                )
+                shown = described if what == "model" else get
                 raise OptionError(
-                    f"fits must have the same {what}: fit 1 has {first!r}, fit {k} has"
-                    f" {other!r}. {remedy}"
+                    f"fits must have the same {what}: fit 1 has {_few(shown(fits[0]))},"
+                    f" fit {k} has {_few(shown(fit))}. {remedy}"
                 )
         if odd := sorted(_estimated_places(fit).keys() ^ names):
             holder, other = (1, k) if odd[0] in names else (k, 1)

@@ -66,6 +66,7 @@ def selection_frequencies(
     if q:
         nominal = _shares(r.design.nominal_terms, [columns[:q] for columns in nonzero])
         table = table.join(nominal.mean().rename("nominal_frequency"), how="outer")
+        table = table.dropna(axis="columns", how="all")
         chosen = chosen + nominal.sum(axis=1)
         count += nominal.shape[1]
     table = table.sort_values(list(table.columns), ascending=False, kind="stable")
@@ -78,7 +79,7 @@ def selection_frequencies(
         f" {_STABLE:g} or more ({stable} here), at most {bound:.1f} are expected by"
         " chance [Meinshausen and Buehlmann 2010, theorem 1]."
     ]
-    if bound >= stable:
+    if 0 < stable <= bound:
         notes.append(
             "That bound says nothing here. Take a larger lambda, as in"
             " fit.at(lam).stability()."
@@ -110,5 +111,6 @@ def _shares(terms: Mapping[str, slice], nonzero: list[BoolArray]) -> pd.DataFram
             term: [bool(half[columns].any()) for half in nonzero]
             for term, columns in terms.items()
         },
+        index=range(len(nonzero)),
         dtype=float,
     )

@@ -77,6 +77,26 @@ def test_bound_on_terms_selected_by_chance(data):
     assert len(weak.attrs["notes"]) == 2
 
 
+@pytest.mark.parametrize("method", ["multinomial", "logit"])
+def test_terms_that_are_nominal_alone_are_counted(data, method):
+    """A multinomial logit has no other terms: the mean number was "nan"."""
+    net = ElasticNet(lambdas=[0.02])
+    if method == "multinomial":
+        fit = ordfit("y ~ a + b + c", data, method, penalty=net)
+    else:
+        fit = ordfit("y ~ 1", data, nominal="~ a + b + c", penalty=net)
+    table = fit.stability(3)
+    assert table.columns.tolist() == ["nominal_frequency"]
+    q = table["nominal_frequency"].sum()
+    assert f"selects {q:.1f} of 3 terms" in table.attrs["notes"][0]
+
+
+def test_nothing_stable_has_no_advice(data):
+    table = ordfit("y ~ a + b", data, penalty=ElasticNet(lambdas=[9.0])).stability(2)
+    assert (table["frequency"] == 0.0).all()
+    assert len(table.attrs["notes"]) == 1
+
+
 def test_halves_may_lack_a_rare_level(data):
     rare = data.assign(y=np.where(np.arange(120) == 0, 3, data["y"]))
     fit = ordfit("y ~ a + b", rare, nominal="~ d", penalty=ElasticNet(n_lambdas=9))
