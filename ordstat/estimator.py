@@ -163,7 +163,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Sparse matrices of SciPy are taken as they are, never filled with zeros, by the
     cumulative, adjacent-category and sequential models with penalty=1.0 or
-    penalty=ElasticNet(...); other methods refuse them. Their columns are x1, x2, ...
+    penalty=ElasticNet(...), and by support vector machines ("redsvm", "svor-imc",
+    "ova", ...) with kernel="linear" and the hinge loss; other methods refuse them.
+    Their columns are x1, x2, ...
 
     Parameters
     ----------

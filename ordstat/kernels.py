@@ -13,6 +13,7 @@ from ._typing import AnyArray, FloatArray, IntArray
 from .checks import canonical, number, require_memory, unknown, whole
 from .exceptions import DataError, OptionError
 from .formula.row_blocks import CACHED, row_blocks
+from .formula.sparse import sparse_part
 
 # |x|^2 + |z|^2 - 2 x'z loses digits if it is a small share of |x|^2 + |z|^2; below this
 # share, x - z is used instead.
@@ -114,7 +115,8 @@ class Kernel(ABC):
 
     def gram(self, X: FloatArray, rows: IntArray) -> FloatArray:
         """(M, M) kernel matrix of the training rows at `rows`, a new array."""
-        require_room(rows.size)
+        if sparse_part(X) is None:  # whose products have an advice of their own
+            require_room(rows.size)
         chosen = X[rows]
         return self(chosen, chosen)
 
@@ -396,9 +398,16 @@ class Linear(Kernel):
     linear = True
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
+        sparse = sparse_part(X)
+        other = sparse_part(Z)
+        if sparse is not None and other is not None:
+            return sparse.times_rows(other)
         return X @ Z.T
 
     def diagonal(self, X: FloatArray) -> FloatArray:
+        sparse = sparse_part(X)
+        if sparse is not None:
+            return sparse.squared_lengths()
         return squared_length(X)
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from .._typing import FloatArray
 from ..exceptions import DataError
 from .sample import has_gaps
+from .sparse import SparseColumns, in_place_of_dense, sparse_part
 
 # A column with spread below this share of its size is rounding.
 _CONSTANT = 1e-14
@@ -37,6 +38,9 @@ class Scaling:
         """The mapped columns of X (n, D); X itself if nothing changes."""
         if not self.changes:
             return X
+        sparse = sparse_part(X)
+        if sparse is not None:
+            return in_place_of_dense(sparse.scaled(self.factor))
         mapped: FloatArray = X - self.centre
         mapped *= self.factor
         return mapped
@@ -127,6 +131,19 @@ SCALINGS: dict[str | None, Callable[[FloatArray, FloatArray], Scaling]] = {
 }
 
 
+def _of_sparse(kind: str | None, X: SparseColumns, weights: FloatArray) -> Scaling:
+    """The scaling of sparse columns, whose zeros stay: their centre is 0."""
+    factor = np.ones(X.width)
+    if kind == "range":
+        low, high = X.ranges()
+        half = high / 2.0 - low / 2.0
+        factor = _factor(half, np.maximum(np.abs(low), np.abs(high)) / 2.0)
+    elif kind == "standard":
+        deviation = X.spreads(weights)[1]
+        factor = _factor(deviation, np.zeros(X.width))
+    return Scaling(np.zeros(X.width), factor)
+
+
 #: Descriptions of scalings in the summary.
 SCALED = {
     "range": "each to [-1, 1]",
@@ -161,7 +178,7 @@ def fit_scaling(
     weights : (N,) positive case weights
     about_mean : bool
         Whether unscaled columns are centred: products of rows far from 0 would lose all
-        digits.
+        digits. Sparse columns are never centred, as their zeros would be numbers.
 
     Examples
     --------
@@ -170,6 +187,9 @@ def fit_scaling(
     array([[-1.,  0.],
            [ 1.,  0.]])
     """
+    sparse = sparse_part(X)
+    if sparse is not None:
+        return _of_sparse(kind, sparse, weights)
     with np.errstate(over="ignore", divide="ignore"):
         scaling = SCALINGS[kind](X, weights)
     if np.isinf(scaling.factor).any():  # NaN for a column without values

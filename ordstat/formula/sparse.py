@@ -160,6 +160,40 @@ class SparseColumns:
         """(p, ...) its transpose times a vector or a dense matrix (N, ...)."""
         return np.asarray(self.matrix.T @ vector)
 
+    # NumPy leaves the product to this class, which mypy does not know
+    def __rmatmul__(self, vector: FloatArray) -> FloatArray:  # type: ignore[misc]
+        """(p,) a vector (N,) times the matrix."""
+        return self.transposed(vector)
+
+    def times_rows(self, other: SparseColumns) -> FloatArray:
+        """(N, M) scalar products of the rows with those of another matrix (M, p)."""
+        require_memory(
+            f"The scalar products of {len(self)} x {len(other)} rows",
+            2.0 * self.data.itemsize * len(self) * len(other),
+            "Take fewer rows, or a penalised model, method='logit' with penalty=1.0.",
+        )
+        return np.asarray((self.matrix @ other.matrix.T).toarray())
+
+    def scaled(self, factor: FloatArray) -> SparseColumns:
+        """The columns times numbers (p,)."""
+        return SparseColumns(
+            data=self.data * factor[self.indices],
+            indices=self.indices,
+            indptr=self.indptr,
+            width=self.width,
+        )
+
+    def ranges(self) -> tuple[FloatArray, FloatArray]:
+        """(p,) smallest and largest numbers of the columns, zeros included."""
+        low = np.full(self.width, np.inf)
+        high = np.full(self.width, -np.inf)
+        np.minimum.at(low, self.indices, self.data)
+        np.maximum.at(high, self.indices, self.data)
+        some = np.bincount(self.indices, minlength=self.width) < len(self)
+        low[some] = np.minimum(low[some], 0.0)
+        high[some] = np.maximum(high[some], 0.0)
+        return low, high
+
     def squared_lengths(self) -> FloatArray:
         """(N,) sums of squares of the rows."""
         return np.bincount(self.places, self.data**2, len(self)).astype(np.float64)

@@ -473,7 +473,8 @@ class OrdinalRegression(Method):
         rows = sample.rows
         rule = fit.rule
         plain = (
-            sample.smooths is None
+            sparse_part(rows.X) is None
+            and sample.smooths is None
             and rows.one_scale
             and rows.offset is None
             and self.family.ordered

@@ -275,6 +275,14 @@ class VotingMethod(MachineOptions, ABC):
         """Whether the binary classifiers are support vector machines."""
         return isinstance(self.base, str) and self.base == "svm"
 
+    @property
+    def takes_sparse(self) -> bool:
+        return self.by_svm and super().takes_sparse
+
+    @property
+    def sparse_instead(self) -> str:
+        return ", or give base='svm' with kernel='linear'"
+
     def machine(self, C: float, kernel: Kernel) -> SVM:
         """The support vector machine of base="svm"."""
         return SVM(

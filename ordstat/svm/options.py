@@ -130,6 +130,14 @@ class MachineOptions(Method):
         return self.similarity.pairwise
 
     @property
+    def takes_sparse(self) -> bool:
+        return self.similarity.linear
+
+    @property
+    def sparse_instead(self) -> str:
+        return ", or give kernel='linear' with the hinge loss"
+
+    @property
     def selects(self) -> bool:
         """Whether C or the kernel's gamma is chosen by cross-validation."""
         return (

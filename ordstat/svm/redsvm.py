@@ -26,6 +26,7 @@ from ..fit import (
 )
 from ..formula.sample import Sample
 from ..formula.scaling import Scaling, fit_scaling
+from ..formula.sparse import sparse_part
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
@@ -140,6 +141,10 @@ class KernelMachine(MachineOptions):
                     "landmarks", self.landmarks, 2, of=self, also=" or None"
                 )
             )
+
+    @property
+    def takes_sparse(self) -> bool:
+        return super().takes_sparse and self.loss == "hinge"
 
     # What a concrete class may replace
 
@@ -329,14 +334,17 @@ class KernelMachine(MachineOptions):
             rounding=float(np.abs(again - ranked.scores[checked]).max()),
         )
 
-    def geometry(self, sample: Sample, fit: Fit) -> BallGeometry:
-        """Norms in the feature space of the scaled columns.
+    def geometry(self, sample: Sample, fit: Fit) -> BallGeometry | None:
+        """Norms in the feature space of the scaled columns; None of sparse columns,
+        which have no origin in their middle.
 
         Kernels that are only conditionally positive definite are used as k(x, x') -
         k(x, 0) - k(0, x') + k(0, 0). If columns are scaled to a box, the point of a
         grid nearest to their means is a second origin; the bound then pays for the
         choice of this point.
         """
+        if sparse_part(sample.X) is not None:
+            return None
         rule = cast(ThresholdRule, fit.rule)
         potential = cast(KernelExpansion | LinearPotential, rule.potential)
         if isinstance(potential, KernelExpansion):
@@ -432,6 +440,8 @@ def _gram(
     """
     if features is not None:
         return LinearGram(features.values), None
+    if sparse_part(data.X) is not None:
+        return DenseGram(checked_gram(kernel, data.X, data.rows)), None
     X = np.ascontiguousarray(data.X[data.rows])
     n_rows, n_columns = X.shape
     if kernel.linear and (squared or 0 < n_columns < n_rows):

@@ -32,6 +32,10 @@ def test_products_parts_and_lengths(dense):
     mask = dense[0] != 0.0
     np.testing.assert_array_equal(X.among(mask).toarray(), dense[:, mask])
     np.testing.assert_allclose(X.squared_lengths(), (dense**2).sum(axis=1))
+    np.testing.assert_allclose(v[:, 0] @ X, v[:, 0] @ dense, atol=1e-14)
+    np.testing.assert_allclose(X.times_rows(X[some]), dense @ dense[some].T, atol=1e-14)
+    np.testing.assert_array_equal(X.scaled(b).toarray(), dense * b)
+    np.testing.assert_array_equal(X.ranges(), [dense.min(axis=0), dense.max(axis=0)])
     assert (len(X), X.shape, X.ndim, X.dtype) == (9, (9, 6), 2, np.float64)
 
 
@@ -68,7 +72,7 @@ def test_no_part_of_it_becomes_a_dense_array_unasked(dense):
         with pytest.raises(DataError, match=r"X is sparse.*dense columns.*toarray"):
             use(X)
     with pytest.raises(TypeError):
-        np.ones(9) @ X
+        X - np.ones(6)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e200, 1e-200])
