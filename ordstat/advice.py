@@ -95,8 +95,10 @@ def _require_variables(
         for name in parameters[len(args) :]
         if name in _VARIABLES and name not in given
     ]
+    if not missing or not args:  # a function, or a value that is made
+        return
     design = getattr(getattr(args[0], "results", args[0]), "design", None)
-    if not missing or design is None:
+    if design is None:
         return
     columns = design.spec.columns or ()
     if not columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,8 @@ def choose_family(
     >>> found.index.tolist(), found["params"].tolist()
     (['acat', 'logit'], [6, 6])
     """
-    check_names(options, _OF_DATA, "choose_family", "argument")
+    given = [name for name in signature(choose_family).parameters if name != "options"]
+    check_names(options, [*given, *_OF_DATA], "choose_family", "argument")
     whole("cv", cv, 2)
     fits = [_fitted(formula, data, given, options) for given in methods]
     if len(fits) < 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from inspect import signature
 from typing import Any, cast
 
 import numpy as np
@@ -326,7 +327,8 @@ def compare(
     >>> found.folds["measure"].nunique(), len(found.differences())
     (19, 1)
     """
-    check_names(options, _OF_DATA, "compare", "argument")
+    arguments = [name for name in signature(compare).parameters if name != "options"]
+    check_names(options, [*arguments, *_OF_DATA], "compare", "argument")
     row_costs, given = split_cost(cost, () if data is None else data)
     price = "absolute" if given is None else given
     if isinstance(formula, str):

@@ -22,6 +22,7 @@ from ordstat import (
     datasets,
     describe_ordinal,
     ordfit,
+    power_ordinal,
     table,
 )
 from ordstat.checks import words, written
@@ -168,6 +169,7 @@ def test_options_to_write_are_there():
         *signature(ElasticNet).parameters,
         *signature(ordfit(FORMULA, WINE).confint).parameters,
         *signature(ordfit(FORMULA, WINE).predict).parameters,
+        *signature(ordfit(FORMULA, WINE).bootstrap).parameters,
     }
     tables = [name for name in written() if name.startswith("with ")]
     assert {name.removeprefix("with ") for name in tables} <= options | arguments
@@ -339,6 +341,11 @@ def test_errors_within_a_method_stay_what_they_are():
         (lambda fit: fit.draws(iter=10), "Write n=4000"),
         (lambda fit: fit.marginal_efects, "Did you mean 'marginal_effects'"),
         (lambda fit: fit.stepAIC, r"Use \.step\(\)"),
+        (lambda fit: fit.bootstrap(B=10), "Write n=1000"),
+        (lambda fit: fit.predict(type="link"), "type='linear_predictor'"),
+        (lambda fit: fit.marginal_effects("temp", type="prob"), "Write scale="),
+        (lambda fit: compare(FORMULA, WINE, folds=3), r"Write cv=10\. .* formula, "),
+        (lambda fit: power_ordinal(effect=2, n=100), "has no argument 'effect'"),
         (lambda fit: fit.predict({"temp": "cold", "contact": "no"}), "in lists such"),
     ],
 )
