@@ -27,7 +27,13 @@ from ..checks import (
     one_of,
     whole,
 )
-from ..exceptions import DataError, DataWarning, OptionError, warn
+from ..exceptions import (
+    DataError,
+    DataWarning,
+    OptionError,
+    UnavailableError,
+    warn,
+)
 from ..formula.columns import Factor
 from ..formula.extrapolation import tell_far
 from ..formula.sample import Rows
@@ -35,6 +41,7 @@ from ..inference.bootstrap import bootstrapped
 from ..likelihood.remedies import as_sentence, remedies
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import rule_covariance
+from ..likelihood.unavailable import why_unavailable
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import Exported, NotedFrame
 from .counterfactual import Population, population
@@ -352,6 +359,9 @@ def occupancy(
     OptionError
         The fit has random effects, infinite estimates or a link with an estimated
         parameter; a column or level is unknown; times do not rise.
+    UnavailableError
+        Limits of an elastic net, or of mono(x), whose estimates have no standard
+        errors.
     DataError
         A row of `start` is in an absorbing level, or has columns that the data of the
         fit do not determine; its column of times has different values.
@@ -384,6 +394,8 @@ def occupancy(
     whole("draws", draws, 0)
     one_of("limits", limits, LIMITS)
     _check_fit(fit)
+    if draws:
+        _check_limits(fit, limits)
     if limits == "bootstrap":
         _check_persons(fit, vcov)
     steps = _steps(times, origin)
@@ -454,6 +466,18 @@ def _check_fit(fit: Any) -> None:
             "fit must have a link without an estimated parameter; got"
             f" {fit.rule.link.name!r}. Fix it, as in link=({fit.rule.link.name!r},"
             " 1.0)."
+        )
+
+
+def _check_limits(fit: LikelihoodResults, limits: str) -> None:
+    """UnavailableError for a fit whose limits are not known, as those of an elastic
+    net.
+    """
+    question = "bootstrap()" if limits == "bootstrap" else "vcov()"
+    if why := why_unavailable(fit, question):
+        raise UnavailableError(
+            f"occupancy() has no limits here: {why} With draws=0 it gives estimates"
+            " alone."
         )
 
 

@@ -10,8 +10,14 @@ import pytest
 from expected import refused
 from scipy.special import expit
 
-from ordstat import lagged, occupancy, ordfit
-from ordstat.exceptions import DataError, DataWarning, OptionError, OrdstatWarning
+from ordstat import ElasticNet, lagged, occupancy, ordfit
+from ordstat.exceptions import (
+    DataError,
+    DataWarning,
+    OptionError,
+    OrdstatWarning,
+    UnavailableError,
+)
 from ordstat.judging.errors import drawn_weights
 
 R = Path(__file__).parents[1] / "golden" / "r"
@@ -292,6 +298,24 @@ def test_fits_that_are_refused(start) -> None:
         fit = ordfit("y ~ C(previous) + t + x + x:t + x2 + I(x2 + x)", aliased)
     with pytest.raises(DataError):
         occupancy(fit, rows, [1, 2], time="t")
+
+
+@pytest.mark.parametrize("shape", ["elastic net", "monotone"])
+@pytest.mark.parametrize("limits", ["normal", "bootstrap"])
+def test_fits_without_errors_have_estimates_alone(shape, limits) -> None:
+    """Limits ended in an error of NumPy."""
+    data = three_levels()
+    if shape == "monotone":
+        fit = ordfit("y ~ mono(previous) + t + x", data)
+    else:
+        net = ElasticNet(lambdas=[0.01], cv=3)
+        fit = ordfit("y ~ C(previous) + t + x", data, cluster="id", penalty=net)
+    start = pd.DataFrame({"previous": [1, 3], "x": [0.0, 1.0]})
+    with pytest.raises(UnavailableError, match=r"no limits here.*With draws=0"):
+        occupancy(fit, start, [1, 2], time="t", limits=limits)
+    found = occupancy(fit, start, [1, 2], time="t", draws=0)
+    first = fit.predict(start.assign(t=1), type="prob").mean()
+    np.testing.assert_allclose(found.frame["estimate"][:3], first, rtol=1e-12)
 
 
 def test_times_that_are_left_out_are_told_of() -> None:
