@@ -154,16 +154,18 @@ class SteppedModel:
         out[free] = estimate.problem.layout.split(estimate.coefficients).beta
         return out
 
+    def point(self, estimate: Estimate, free: BoolArray) -> FloatArray:
+        """The estimates as a point of `problem`."""
+        alpha = estimate.coefficients[: estimate.problem.layout.n_alpha]
+        effects = self.effects(estimate, free)[self.estimated]
+        return self.problem.from_user(np.concatenate([alpha, effects]))
+
     def scores(self, estimate: Estimate, free: BoolArray) -> FloatArray:
         """(n_alpha + D,) scores of one case by thresholds and all columns, these
         standardised; 0 where they are not estimated.
         """
         n_alpha = estimate.problem.layout.n_alpha
-        alpha = estimate.coefficients[:n_alpha]
-        effects = self.effects(estimate, free)[self.estimated]
-        at = self.problem.evaluate(
-            self.problem.from_user(np.concatenate([alpha, effects]))
-        )
+        at = self.problem.evaluate(self.point(estimate, free))
         assert at is not None
         scores = np.zeros(n_alpha + free.size)
         scores[np.append(np.ones(n_alpha, dtype=bool), self.estimated)] = at.score

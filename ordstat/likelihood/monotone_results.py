@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
+from ..report.frames import NotedFrame
 from ..report.render import Table
 from .bare_results import ResultsWithoutErrors
 from .unavailable import without
@@ -30,8 +32,9 @@ class MonotoneResults(ResultsWithoutErrors):
     """
 
     no_errors: ClassVar[str] = (
-        "No standard errors or p-values: where effects of levels are equal, because"
-        " mono() lets them go no further, estimates have no normal distribution."
+        "No standard errors: where effects of levels are equal, because mono() lets"
+        " them go no further, estimates have no normal distribution. monotone_test()"
+        " tests for any effect."
     )
     part: ClassVar[str] = "mono(x)"
     with_errors: ClassVar[str] = "x in place of mono(x), and ask that fit"
@@ -39,6 +42,45 @@ class MonotoneResults(ResultsWithoutErrors):
     @property
     def without_aic(self) -> str:
         return "steps at their limit are no free parameters"
+
+    def monotone_test(
+        self, draws: int = 10_000, seed: int | np.random.Generator = 0
+    ) -> NotedFrame:
+        """Likelihood ratio test that the effects of mono() are 0, against effects in
+        their direction; of several mono() terms together.
+
+        Parameters
+        ----------
+        draws : int
+            At least 100, of which the weights of the distribution are shares.
+        seed : int or numpy.random.Generator
+
+        Returns
+        -------
+        NotedFrame
+            chisq, twice the gain of the log-likelihood; mean_df, the mean of the
+            degrees of freedom of the mixture; p_value.
+
+        Raises
+        ------
+        UnavailableError
+            Other effects have no finite estimates without mono().
+
+        References
+        ----------
+        Silvapulle, M. J. and Sen, P. K. (2005). Constrained Statistical Inference.
+        Wiley.
+
+        Examples
+        --------
+        >>> from ordstat import datasets, ordfit
+        >>> fit = ordfit("PID ~ mono(educ) + age", datasets.load("anes96"))
+        >>> fit.monotone_test()["chisq"].round(2).tolist()
+        [19.53]
+        """
+        from .monotone_test import monotone_test
+
+        return monotone_test(self, draws, seed)
 
     def glance(self) -> pd.DataFrame:
         """One row of figures of the whole fit, without criteria and degrees of

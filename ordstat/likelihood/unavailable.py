@@ -140,9 +140,10 @@ MODIFIERS = {
             **dict.fromkeys(
                 [f"{name}()" for name in _NEEDS_MAXIMUM.split()], _UNLIMITED
             ),
+            **dict.fromkeys(("predict() with errors", "aic", "bic"), _UNLIMITED),
             **dict.fromkeys(
-                ("predict() with errors", "anova() of several fits", "aic", "bic"),
-                _UNLIMITED,
+                ("test()", "anova()", "anova() of several fits", "drop1()"),
+                f"monotone_test(), or {_UNLIMITED}",
             ),
             "bounds()": "errors(cv=)",
             "margins()": "errors(cv=)",
