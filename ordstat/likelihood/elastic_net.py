@@ -39,7 +39,9 @@ class ElasticNet:
     sqrt(p_g) ||b_g|| takes the place of their |b_j|, where b_g are coefficients of
     orthonormal columns, so that the coding of the factor does not matter. So do the
     effects of a nominal= term on all thresholds, which selects the terms that break
-    proportional odds.
+    proportional odds. Of an ordered predictor fuse(x) the b_j are the steps between
+    neighbouring levels, one by one; those of mono(x) are >= 0 and not penalised, unless
+    `factors` says so.
 
     Parameters
     ----------
