@@ -164,8 +164,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Sparse matrices of SciPy are taken as they are, never filled with zeros, by the
     cumulative, adjacent-category and sequential models with penalty=1.0 or
     penalty=ElasticNet(...), and by support vector machines ("redsvm", "svor-imc",
-    "ova", ...) with kernel="linear" and the hinge loss; other methods refuse them.
-    Their columns are x1, x2, ...
+    "ova", ...) with kernel="linear" and the hinge loss, and by online rankers
+    ("prank", "cusum", "pa-cusum") with scaling=None; other methods refuse them. Their
+    columns are x1, x2, ...
 
     Parameters
     ----------
@@ -462,7 +463,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (N, D) numeric array, pandas or polars frame
+        X : (N, D) numeric array, pandas or polars frame, or sparse matrix
         y : (N,) labels
         classes : (K,), optional
             All labels, for the first batch; without it that batch must hold each of
@@ -771,7 +772,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         if isinstance(frame, SparseColumns):
             levels = [*labels.categories]
-            design = sparse_design(frame, labels.codes, levels, weights)
+            design = sparse_design(frame, labels.codes, levels, weights, method.centres)
             if self.constraints is None:
                 return design
             return constrained(design, self.constraints)

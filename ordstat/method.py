@@ -136,6 +136,9 @@ class Method:
     #: errors of its own.
     likelihood: ClassVar[bool] = False
     results_class: ClassVar[type[Any]]
+    #: Whether a number added to a column changes no prediction, so that a constant
+    #: column has no effect.
+    centres: ClassVar[bool] = True
     #: What to cite for it.
     papers: ClassVar[tuple[str, ...]]
 

@@ -10,6 +10,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from .sample import Sample
+from .sparse import sparse_part
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -80,9 +81,11 @@ def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
         Every weight is zero.
     """
     rows, weights = distinct_places(sample, costs)
-    # Adding 0 turns -0 into 0.
+    X = sample.X[rows]
+    if sparse_part(X) is None:
+        X = X + 0.0  # turns -0 into 0
     return DistinctRows(
-        X=sample.X[rows] + 0.0,
+        X=X,
         y=sample.y[rows],
         costs=costs[rows],
         weights=weights,
@@ -96,7 +99,9 @@ def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatA
 
     Missing values (NaN) are equal.
     """
-    keys = [sample.y, *sample.X.T, *costs.T]
+    sparse = sparse_part(sample.X)
+    columns = sample.X.T if sparse is None else [sparse.row_ranks()]
+    keys = [sample.y, *columns, *costs.T]
     if sample.weights is None:
         order, first = _sorted(keys)
         if first.all():

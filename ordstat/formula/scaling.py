@@ -74,6 +74,8 @@ def scaling_with(
     weights : (N,) positive case weights
     """
     waiting = np.flatnonzero(earlier.factor == 0.0)
+    if not waiting.size:
+        return earlier
     constants = earlier.centre[waiting]
     varies = np.abs(X[:, waiting] - constants) > _CONSTANT * np.abs(constants)
     moved = waiting[varies.any(axis=0)]

@@ -5,7 +5,7 @@ what solvers ask of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, cmp_to_key
 from itertools import pairwise
 from typing import Any, NoReturn, cast
 
@@ -230,6 +230,26 @@ class SparseColumns:
             codes[row] = seen.setdefault(key, len(seen))
         return codes
 
+    def row_ranks(self) -> IntArray:
+        """(N,) places of the rows when sorted by their first column, then by the second
+        and so on; the same for equal rows.
+        """
+        ends = self.indptr
+
+        def compared(a: int, b: int) -> int:
+            first = slice(ends[a], ends[a + 1])
+            second = slice(ends[b], ends[b + 1])
+            return _order(
+                *(self.indices[first], self.data[first]),
+                *(self.indices[second], self.data[second]),
+            )
+
+        order = sorted(range(len(self)), key=cmp_to_key(compared))
+        ranks = np.zeros(len(self), dtype=np.intp)
+        for before, after in pairwise(order):
+            ranks[after] = ranks[before] + (compared(before, after) != 0)
+        return ranks
+
     def toarray(self) -> FloatArray:
         """(N, p) with its zeros; DataError if memory does not hold it."""
         n, p = self.shape
@@ -246,6 +266,22 @@ class SparseColumns:
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise needs_dense("this", self.shape)
+
+
+def _order(a: AnyArray, x: FloatArray, b: AnyArray, z: FloatArray) -> int:
+    """-1, 0 or 1 as a row with numbers x in columns a comes before, is equal to or
+    comes after one with z in b.
+    """
+    common = min(a.size, b.size)
+    unlike = (a[:common] != b[:common]) | (x[:common] != z[:common])
+    place = int(np.argmax(unlike)) if unlike.any() else common
+    left = 0.0
+    right = 0.0
+    if place < a.size and (place == b.size or a[place] <= b[place]):
+        left = float(x[place])
+    if place < b.size and (place == a.size or b[place] <= a[place]):
+        right = float(z[place])
+    return int(left > right) - int(left < right)
 
 
 def sparse_part(X: Any) -> SparseColumns | None:

@@ -101,10 +101,15 @@ class SparseDesign(Design):
 
 
 def sparse_design(
-    X: SparseColumns, y: IntArray, levels: list[Any], weights: FloatArray | None
+    X: SparseColumns,
+    y: IntArray,
+    levels: list[Any],
+    weights: FloatArray | None,
+    constant_note: bool,
 ) -> SparseDesign:
     """The design of sparse columns (N, p) with answers y (N,), codes of the levels in
-    order. Rows of weight 0 are left out.
+    order. Rows of weight 0 are left out; `constant_note` asks for a note on columns
+    that do not vary.
     """
     used = np.arange(len(X))
     dropped = {}
@@ -123,7 +128,7 @@ def sparse_design(
             f"No row has the levels {shown} of the response: their probability is 0."
         )
     constant = np.flatnonzero(X.spreads(weights)[1] == 0.0)
-    if constant.size:
+    if constant_note and constant.size:
         shown = shown_labels([f"x{j + 1}" for j in constant[:_NAMED]])
         notes.append(
             f"{constant.size} of {X.width} columns of X do not vary in the rows of the"

@@ -24,6 +24,7 @@ from ..formula.scaling import (
     require_finite_squares,
     scaling_with,
 )
+from ..formula.sparse import sparse_part
 from ..judging.costs import CostField, is_convex, require_differences
 from ..judging.geometry import Geometry, ball
 from ..kernels import Kernel, Linear, parse_kernel
@@ -111,6 +112,7 @@ class OnlineMethod(Method, ABC):
     scaling: str | None = scaling_option()
 
     supports: ClassVar[Supports] = Supports(row_costs=True)
+    centres: ClassVar[bool] = False
     fit_class: ClassVar[type[OnlineMarginFit | OnlineVoteFit]]
     #: Whether the method learns one direction and thresholds, instead of weights and a
     #: constant for each step.
@@ -124,6 +126,20 @@ class OnlineMethod(Method, ABC):
         choose hypotheses or draw rows.
         """
         return self.keep != "pocket" and self.presentation != "cost"
+
+    @property
+    def takes_sparse(self) -> bool:
+        """Sparse columns are not scaled, as other scalings move their zeros; a pocket
+        asks for the cost of all rows again and again.
+        """
+        by_columns = self.similarity is None
+        return by_columns and self.scaling is None and self.keep != "pocket"
+
+    @property
+    def sparse_instead(self) -> str:
+        if self.similarity is not None:
+            return super().sparse_instead
+        return ", or give scaling=None and keep='mean' or 'last'"
 
     def one_pass(self) -> Self:
         """This method for a stream: every row once, in order."""
@@ -253,7 +269,8 @@ class OnlineMethod(Method, ABC):
             rows,
             sample.case_weights[used],
         )
-        require_finite_squares(scaling(sample.X))
+        if sparse_part(sample.X) is None:
+            require_finite_squares(scaling(sample.X))
         return self.after(sample, scaling, learned)
 
     def after(
@@ -356,6 +373,10 @@ class OnlineMethod(Method, ABC):
             return MistakeBound(
                 value=tally.distance,
                 source="none: the rows of earlier batches are not stored",
+            )
+        if sparse_part(sample.X) is not None:
+            return MistakeBound(
+                value=tally.distance, source="not computed for sparse columns"
             )
         examples = Examples.of(sample, self.cost_matrix)
         n_levels = sample.n_levels

@@ -23,8 +23,12 @@ from ..formula.distinct import distinct_rows
 from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Rows, Sample
 from ..formula.scaling import Scaling
+from ..formula.sparse import SparseColumns, sparse_part
 from ..judging.costs import CostMatrix, sample_costs
 from ..kernels import Kernel, checked_gram, require_definite
+
+#: Sparse examples learned together, by the columns that are not 0 in them.
+_TOGETHER = 32
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -246,7 +250,7 @@ class LinearGaps:
         constants = self.weights[:, -1]
         gaps = np.empty((rows.n, len(self.weights)))
         for some in row_blocks(rows.n, len(slopes), CACHED):
-            np.matmul(self.scaling(rows.X[some]), slopes, out=gaps[some])
+            gaps[some] = self.scaling(rows.X[some]) @ slopes
         gaps -= constants
         return gaps
 
@@ -473,9 +477,10 @@ class ColumnLearner(Learner):
             in_loop = (scaling.centre, scaling.factor)
         else:
             in_loop = (empty, empty)
-        X = np.ascontiguousarray(
-            examples.X if one_pass else scaling(examples.X), dtype=np.float64
-        )
+        X = examples.X if one_pass else scaling(examples.X)
+        self._sparse = sparse_part(X)
+        if self._sparse is None:
+            X = np.ascontiguousarray(X, dtype=np.float64)
         self.state = state
         self._rows = (X, *in_loop, *_loop_arrays(examples))
         self._case_weights = empty if one_pass else examples.weights
@@ -483,12 +488,31 @@ class ColumnLearner(Learner):
     def sweep(self, order: IntArray, counts: FloatArray) -> None:
         state = self.state
         n_examples = self.tally.examples
+        if self._sparse is not None:
+            for start in range(0, order.size, _TOGETHER):
+                some = order[start : start + _TOGETHER]
+                self._learn_sparse(self._sparse[some], some, n_examples + start, counts)
+            return
+        self._pass(self._rows, order, state.weights, state.sums, n_examples, counts)
+        if state.pocket.size:
+            self._compare()
+
+    def _pass(
+        self,
+        rows: tuple[Any, ...],
+        order: IntArray,
+        weights: FloatArray,
+        sums: FloatArray,
+        n_examples: int,
+        counts: FloatArray,
+    ) -> None:
+        """One pass over rows that changes weights and sums."""
         margin = self.method.margin
-        arrays = (state.weights, state.sums, np.empty(sum(state.weights.shape)))
-        if state.weights.ndim == 1:
-            pocket = (state.pocket, state.record)
+        arrays = (weights, sums, np.empty(sum(weights.shape)))
+        if weights.ndim == 1:
+            pocket = (self.state.pocket, self.state.record)
             prank_pass(
-                *self._rows,
+                *rows,
                 self._case_weights,
                 order,
                 margin,
@@ -497,11 +521,9 @@ class ColumnLearner(Learner):
                 n_examples,
                 counts,
             )
-            if state.pocket.size:
-                self._compare()
         else:
             cusum_pass(
-                *self._rows,
+                *rows,
                 order,
                 margin,
                 self.method.aggressive,
@@ -509,6 +531,26 @@ class ColumnLearner(Learner):
                 n_examples,
                 counts,
             )
+
+    def _learn_sparse(
+        self, X: SparseColumns, some: IntArray, n_examples: int, counts: FloatArray
+    ) -> None:
+        """A pass over a few examples, dense in the columns that are not 0 in them: no
+        other weight changes.
+        """
+        _, centre, factor, y, costs, kinds = self._rows
+        state = self.state
+        columns = np.unique(np.append(X.indices, 0))  # the loop needs a column
+        dense = np.zeros((some.size, columns.size))
+        dense[X.places, np.searchsorted(columns, X.indices)] = X.data
+        last = state.weights.shape[-1]
+        places = np.concatenate([columns, np.arange(X.width, last)])
+        weights = np.ascontiguousarray(state.weights[..., places])
+        sums = np.ascontiguousarray(state.sums[..., places])
+        rows = dense, centre, factor, y[some], costs, kinds[some]
+        self._pass(rows, np.arange(some.size), weights, sums, n_examples, counts)
+        state.weights[..., places] = weights
+        state.sums[..., places] = sums
 
     def _compare(self) -> None:
         """Put the weights after a pass in the pocket if they cost less."""

@@ -55,6 +55,14 @@ def test_equal_rows_have_one_number(dense):
     assert np.unique(codes).size == 8
 
 
+def test_rows_are_ordered_as_dense_ones(dense):
+    rng = np.random.default_rng(1)
+    X = np.vstack([dense, rng.integers(-1, 2, size=(60, 6)), np.zeros((2, 6))])
+    expected = np.unique(X, axis=0, return_inverse=True)[1].ravel()
+    ranks = SparseColumns.of(csr_array(X)).row_ranks()
+    np.testing.assert_array_equal(ranks, expected)
+
+
 def test_entries_given_twice_are_added_and_the_matrix_of_the_user_stays():
     given = coo_array(([1.0, 2.0, 3.0, -3.0], ([0, 0, 1, 1], [1, 1, 0, 0])), (2, 2))
     once = csr_array(given)
