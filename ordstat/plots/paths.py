@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 #: Most names of coefficients at the end of their lines.
 _NAMED = 8
 _AXIS = "lambda, log scale"
+#: Height of a line of small text in inches.
+_LINE = 0.15
 
 
 def path_frame(results: Any) -> pd.DataFrame:
@@ -39,11 +41,14 @@ def draw_path(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     for name, line in lines.items():
         colour = colours.get(name, style.MUTED)
         ax.plot(line["lambda"], line["value"], color=colour, linewidth=1.2)
-        if name in named and ends[name]:
-            place = (last, ends[name])
-            style.note(ax, name, place, (4, 0), ha="left", va="center", color=colour)
+    labelled = [name for name in named if ends[name]]
+    low, high = ax.get_ylim()
+    gap = _LINE * (high - low) / style.inches(ax)[1]
+    places = style.keep_apart([ends[name] for name in labelled], gap)
+    for name, y in zip(labelled, places, strict=True):
+        style.note(ax, name, (last, y), (4, 0), ha="left", color=colours[name])
     ax.axhline(0.0, color=style.MUTED, linewidth=0.8)
-    style.named(ax, _AXIS, "coefficient x standard deviation", "Path")
+    style.named(ax, _AXIS, "coefficient x standard deviation", _title("Path", results))
     _mark(ax, results)
     return ax
 
@@ -71,25 +76,22 @@ def draw_cv(sheet: Sheet, data: pd.DataFrame, results: Any, score: str) -> Axes:
     x = data["lambda"]
     ax.vlines(x, data["lower"], data["upper"], color=style.MUTED, linewidth=0.8)
     ax.plot(x, data["mean"], color=style.RIGHT, marker="o", markersize=2.5, linewidth=0)
-    style.named(ax, _AXIS, f"cross-validated {score}", "Cross-validation")
+    title = _title("Cross-validation", results)
+    style.named(ax, _AXIS, f"cross-validated {score}", title)
     _mark(ax, results)
     return ax
 
 
 def _mark(ax: Axes, results: Any) -> None:
-    """Lambda falling from left to right, and the lambda of the fit."""
+    """Lambda falling from left to right, and a line at the lambda of the fit."""
     ax.set_xscale("log")
     low, high = ax.get_xlim()
     ax.set_xlim(max(low, high), min(low, high))
     dashes = (0, (4, 3))
     ax.axvline(results.lambda_, color=style.MUTED, linewidth=0.8, linestyle=dashes)
-    words = f"{np.format_float_positional(results.lambda_, 3, fractional=False)}"
-    style.note(
-        ax,
-        f"this fit: {words}",
-        (results.lambda_, 1.0),
-        (-4, -2),
-        ax.get_xaxis_transform(),
-        ha="right",
-        va="top",
-    )
+
+
+def _title(kind: str, results: Any) -> str:
+    """The title of a picture in which the lambda of the fit is marked."""
+    words = np.format_float_positional(results.lambda_, 3, fractional=False)
+    return f"{kind}; dashed: lambda of this fit, {words}"

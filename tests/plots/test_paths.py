@@ -29,3 +29,17 @@ def test_scores_with_one_standard_error():
     error = FIT.cv_scores.std(axis=1, ddof=1).to_numpy() / np.sqrt(3.0)
     np.testing.assert_allclose(frame["upper"] - frame["mean"], error, atol=1e-12)
     assert FIT.plot.cv().get_xscale() == "log"
+
+
+def test_names_of_equal_coefficients_stand_apart():
+    rng = np.random.default_rng(2)
+    data = pd.DataFrame(rng.normal(size=(200, 3)), columns=["one", "two", "three"])
+    data["y"] = pd.qcut(data.sum(axis=1) + rng.normal(size=200), 3, labels=False)
+    ax = ordfit("y ~ one + two + three", data, penalty=ElasticNet()).plot.path()
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert [text.get_text() for text in ax.texts] != [] and len(boxes) == 3
+    assert not any(
+        one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[:k]
+    )
+    assert "dashed: lambda of this fit" in ax.get_title("left")
