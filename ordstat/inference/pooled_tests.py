@@ -14,7 +14,13 @@ from ..exceptions import OptionError, UnavailableError
 from ..likelihood.user_scale import CovarianceMatrix
 from ..report.frames import NotedFrame
 from .rubin import FTest, Pooled, d1
-from .wald import JOINT, linear_hypotheses, term_hypotheses, without_test
+from .wald import (
+    JOINT,
+    linear_hypotheses,
+    term_hypotheses,
+    without_location,
+    without_test,
+)
 
 if TYPE_CHECKING:
     from .pooling import PooledResults
@@ -67,6 +73,7 @@ def pooled_anova(
     table = _table_tests(tests, list(pooled.design.terms))
     untested = [str(name) for name in table.index[table["p_value"].isna()]]
     notes = [without_test(untested)] if untested else []
+    notes += without_location(pooled.design)
     title = f"D1: Wald tests of type {kind}, pooled"
     return NotedFrame.of(table, notes, title, labels=pooled.names_shown())
 

@@ -317,7 +317,21 @@ def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
     ]
     if in_part:
         notes.append(_IN_PART.format(first_few(in_part, MOST_TERMS)))
+    notes += without_location(r.design)
     return NotedFrame.of(table, notes, title, labels=r.names_shown())
+
+
+def without_location(design: Design) -> list[str]:
+    """A note where all effects differ between thresholds or levels, so that a table of
+    location terms is empty.
+    """
+    if design.terms or not design.nominal_terms:
+        return []
+    term = next(iter(design.nominal_terms))
+    return [
+        "No location effects: all effects differ between thresholds or levels."
+        f" test({term!r}) tests those of a term together."
+    ]
 
 
 def partly_tested(names: Iterable[str], tests: Iterable[Joint]) -> list[str]:

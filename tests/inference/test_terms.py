@@ -10,7 +10,7 @@ import pytest
 from expected import rows_left_out
 from reference_cases import load_data
 
-from ordstat import ordfit
+from ordstat import ordfit, pool
 from ordstat.exceptions import (
     ConvergenceWarning,
     DataError,
@@ -109,6 +109,20 @@ def test_type_ii_contains_as_sas_does(sim, formula, options):
         L = residual.T @ X
         expected = (L @ beta) @ np.linalg.solve(L @ V @ L.T, L @ beta)
         assert table.loc[term, "chisq"] == pytest.approx(expected, rel=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:all fits are equal")
+def test_an_empty_table_of_location_terms_says_what_tests_the_others(sim):
+    for options in ({"method": "multinomial"}, {"nominal": "~ x1 + f"}):
+        formula = "y ~ x1 + f" if "method" in options else "y ~ 1"
+        fit = ordfit(formula, sim, **options)
+        for table in (fit.anova(), pool([fit, fit]).anova()):
+            assert table.empty
+            assert (
+                "test('x1') tests those of a term together" in table.attrs["notes"][-1]
+            )
+        assert np.isfinite(fit.test("x1").loc["joint", "chisq"])
+    assert ordfit("y ~ 1", sim).anova().attrs["notes"] == []
 
 
 def _spread_without_end():
