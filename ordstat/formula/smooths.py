@@ -270,13 +270,16 @@ def _check_lines(
     names: Sequence[SmoothTerm],
     blocks: Sequence[SmoothBlock],
 ) -> None:
-    """FormulaError if the straight line of a smooth is a combination of other columns:
-    nothing would determine it.
+    """FormulaError if the straight line of a smooth, or all of smooth(x), is a
+    combination of other columns: nothing would determine it, or leave it an effect.
     """
     penalised = np.concatenate([block.columns for block in blocks])
     others = np.delete(X, penalised, axis=1)
     basis = np.linalg.qr(np.column_stack([np.ones(len(X)), nominal, others]))[0]
     for name, block in zip(names, blocks, strict=True):
+        if name.levels:
+            _check_levels_left(name, X[:, block.columns], basis)
+            continue
         lines = X[:, block.columns] @ block.straight
         size = np.linalg.norm(lines, axis=0)
         rest = lines - basis @ (basis.T @ lines)
@@ -289,6 +292,21 @@ def _check_lines(
                 " without by=."
             )
         basis = np.column_stack([basis, left])
+
+
+def _check_levels_left(
+    name: SmoothTerm, columns: FloatArray, basis: FloatArray
+) -> None:
+    """FormulaError if an orthonormal basis of other columns holds all columns of
+    smooth(x), as those of the factor x do.
+    """
+    rest = columns - basis @ (basis.T @ columns)
+    size = np.linalg.norm(columns, axis=0)
+    if (np.linalg.norm(rest, axis=0) <= _COLLINEAR * size).all():
+        raise FormulaError(
+            f"{name.label} has no effect beside the other terms, which tell all levels"
+            f" of {name.variable} apart. Leave one of them out."
+        )
 
 
 def _ordered_smooth(factor: Expression, coding: Coding) -> SmoothTerm:

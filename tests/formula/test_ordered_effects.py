@@ -322,6 +322,14 @@ def test_the_strength_of_smooth_is_that_of_mgcv():
     np.testing.assert_allclose(fit.coef, expected, atol=5e-5)
 
 
+def test_smooth_beside_the_factor_itself_is_refused():
+    data = problem(0).assign(line=problem(0)["dose"].cat.codes)
+    with pytest.raises(FormulaError, match="beside the other terms"):
+        ordfit("y ~ smooth(dose) + dose + z", data)
+    # a line, and what the levels add to it
+    assert ordfit("y ~ smooth(dose) + line", data).converged
+
+
 def test_smooth_effects_at_the_levels_add_up_to_0_over_the_rows():
     fit = ordfit("PID ~ smooth(educ) + age", ANES)
     curve = fit.smooth_curves()
