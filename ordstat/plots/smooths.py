@@ -69,7 +69,7 @@ def _levels(ax: Axes, effects: pd.DataFrame, levels: tuple[Any, ...]) -> None:
     places = np.arange(len(effects))
     ax.vlines(places, effects["lower"], effects["upper"], colors=[style.RIGHT])
     ax.plot(places, effects["estimate"], color=style.RIGHT, marker="o", linewidth=0.8)
-    ax.set_xticks(places, [str(level) for level in levels])
+    style.column_labels(ax, [style.value_words(level) for level in levels])
     ax.set_xlim(-0.5, len(effects) - 0.5)
 
 
