@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
+from sklearn.utils import estimator_checks
 
 from ordstat import DataError, ElasticNet, OrdinalClassifier, load
 from ordstat.registry import METHODS
@@ -121,3 +122,25 @@ def test_saved_and_pickled_fits_predict_the_same(tmp_path):
     loaded = load(tmp_path / "texts.ordstat")
     np.testing.assert_array_equal(loaded.predict(SPARSE, type="prob"), expected)
     assert str(loaded.summary()) == str(model.results_.summary())
+
+
+def test_reports_and_questions_about_columns(tmp_path):
+    fit = clone(RIDGE).fit(SPARSE, STARS).results_
+    fit.report(tmp_path / "texts.html")
+    assert "Log-likelihood" in (tmp_path / "texts.html").read_text(encoding="utf-8")
+    with pytest.raises(DataError, match="X is sparse, and this needs dense columns"):
+        fit.model_matrix()
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        estimator_checks.check_estimator_sparse_tag,
+        estimator_checks.check_estimator_sparse_array,
+        estimator_checks.check_estimator_sparse_matrix,
+        estimator_checks.check_sample_weight_equivalence_on_sparse_data,
+    ],
+)
+@pytest.mark.filterwarnings("ignore::ordstat.DataWarning")  # columns without rows
+def test_checks_of_scikit_learn_with_sparse_data(check):
+    check("OrdinalClassifier", clone(RIDGE))

@@ -60,8 +60,6 @@ class SparseColumns:
     indptr: AnyArray
     width: int
 
-    #: NumPy leaves products with it to this class.
-    __array_ufunc__ = None
     ndim = 2
 
     def __post_init__(self) -> None:
@@ -159,11 +157,6 @@ class SparseColumns:
     def transposed(self, vector: FloatArray) -> FloatArray:
         """(p, ...) its transpose times a vector or a dense matrix (N, ...)."""
         return np.asarray(self.matrix.T @ vector)
-
-    # NumPy leaves the product to this class, which mypy does not know
-    def __rmatmul__(self, vector: FloatArray) -> FloatArray:  # type: ignore[misc]
-        """(p,) a vector (N,) times the matrix."""
-        return self.transposed(vector)
 
     def times_rows(self, other: SparseColumns) -> FloatArray:
         """(N, M) scalar products of the rows with those of another matrix (M, p)."""
@@ -265,6 +258,15 @@ class SparseColumns:
         return float(self.data.sum())
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise needs_dense("this", self.shape)
+
+    def __array_ufunc__(
+        self, function: np.ufunc, method: str, *inputs: Any, **_: Any
+    ) -> FloatArray:
+        """A vector (N,) times the matrix; other functions of NumPy are refused."""
+        product = function is np.matmul and method == "__call__"
+        if product and isinstance(inputs[0], np.ndarray) and inputs[0].ndim == 1:
+            return self.transposed(inputs[0])
         raise needs_dense("this", self.shape)
 
 

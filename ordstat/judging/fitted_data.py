@@ -110,7 +110,7 @@ def model_matrix(design: Design, newdata: Any, part: str) -> pd.DataFrame:
     names = list(design.spec.names[part])
     if newdata is None:
         held = _columns_of(design.sample.rows, part)
-        return pd.DataFrame(held.copy(), index=design.index, columns=names)
+        return pd.DataFrame(np.array(held), index=design.index, columns=names)
     new = design.spec.rebuild(newdata)
     values = np.full((new.complete.size, len(names)), np.nan)
     values[new.complete] = _columns_of(new.rows, part)

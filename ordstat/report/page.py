@@ -23,6 +23,7 @@ import pandas as pd
 from ..checks import counted, flag
 from ..exceptions import OptionError, OrdstatError
 from ..formula.recipe import arguments_text
+from ..formula.sparse import sparse_part
 from .files import write_file
 from .grid import grid_html
 from .ratios import ratio_of
@@ -239,6 +240,7 @@ def _data(fit: OrdinalResults) -> Iterator[str]:
         sample.X.shape[1] == len(design.names)
         and design.names
         and not fit.method.pairwise
+        and sparse_part(sample.X) is None
     ):
         for table in _column_tables(fit):
             yield f'<div class="tables">{grid_html(table.grid)}</div>'
