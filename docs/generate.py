@@ -222,12 +222,12 @@ def option_list(method: type[Method]) -> Iterator[str]:
     """Each option with its type, range, default and meaning."""
     for f in fields(method):
         kind, meaning = described(method, f.name)
+        only = re.fullmatch(r'"[^"]+"|\{[^,{}]+\}|None', kind)
         yield (
             f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default"
-            f" `{f.default!r}`{limits(f)}"
+            f" `{f.default!r}`{'' if only else limits(f)}"
         )
         text = prose(meaning).replace("\n", "\n  ")
-        only = re.fullmatch(r'"[^"]+"', kind)
         yield f": {text or ('Nothing else is possible.' if only else 'See above.')}\n"
 
 
