@@ -56,6 +56,8 @@ _LEVEL = 1e-4
 #: Values of lambda, to either side, that are far out: the likelihood changes little
 #: beyond them.
 _FAR = (8.0, 12.0)
+#: The same of Aranda-Ordaz where there is a lower maximum nearer.
+_FARTHER = (20.0, 40.0)
 #: An error of a probability that differences cannot tell from none.
 _NO_ERROR = 1e-12
 
@@ -521,7 +523,7 @@ def no_maximum_in_lambda(case: Case, check: Check) -> bool:
     beyond = [factor * start[-1] for factor in _FURTHER]
     return any(
         _never_falls(case, values)
-        for values in (beyond, _FAR, [-value for value in _FAR])
+        for values in (beyond, _FAR, [-value for value in _FAR], _FARTHER)
     )
 
 

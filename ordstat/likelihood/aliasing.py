@@ -179,7 +179,10 @@ class Aliasing:
         Where they are not 0, the data do not determine the prediction: it would depend
         on the coding. The rows of a tangent have a constant of 0.
         """
-        gaps = [relation.gaps(rows, weights, tangent) for relation in self.relations]
+        # without columns, where log-scale effects alone are lost
+        none = np.zeros((rows.n if weights is None else len(weights), 0))
+        gaps = [none]
+        gaps += [relation.gaps(rows, weights, tangent) for relation in self.relations]
         if self.confounded is not None and not tangent:
             apart = self.confounded.gaps(rule, rows)
             gaps.append(apart if weights is None else np.abs(weights) @ apart)

@@ -246,7 +246,9 @@ class QuantityOfRows:
         sums of the outputs.
         """
         n, outputs, count = self.by_eta.shape
-        by_theta = (self.by_eta * (self.s * weights[:, None, None])).reshape(n, -1)
+        # a spread of 0 to rounding leaves derivatives without a value
+        with np.errstate(invalid="ignore"):
+            by_theta = (self.by_eta * (self.s * weights[:, None, None])).reshape(n, -1)
         alpha = (
             (self.columns.w.T @ by_theta).reshape(-1, outputs, count).transpose(1, 0, 2)
         )
@@ -263,7 +265,8 @@ class QuantityOfRows:
     def rows(self) -> Derived:
         """(n, M) outputs and their (n, M, F) Jacobian."""
         columns = self.columns
-        by_theta = self.by_eta * self.s
+        with np.errstate(invalid="ignore"):  # as in `sums`
+            by_theta = self.by_eta * self.s
         n, outputs, count = by_theta.shape
         by_alpha = columns.w[:, None, :, None] * by_theta[:, :, None, :]
         parts = [

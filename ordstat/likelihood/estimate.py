@@ -25,7 +25,7 @@ from .penalty import Penalty
 from .problem import Problem
 from .separation import Recession, recession
 from .spreads import SpreadLimit, spread_limit
-from .start import Start, starting_values
+from .start import Start, equal_scales, starting_values
 from .user_scale import (
     CovarianceMatrix,
     InverseInformation,
@@ -70,10 +70,36 @@ class Estimation:
             shared_steps=self.penalty is None
             and problem.structure is None
             and problem.many_rows,
-            at=start.at if self.penalty is None else None,
+            at=start.at,
         )
         plain = Estimate(self, problem, optimum, start)
         return plain if self.penalty is not None else plain.in_the_limit()
+
+    def _begin_penalised(self, problem: Problem) -> Start:
+        """Shares of the levels and no effects, or where the penalty has no value there
+        the maximum without it, with equal scales or not.
+
+        Jeffreys' prior is 0 where some parameter has no information: scale effects of
+        two equally frequent levels have none at a threshold of 0 and no effects.
+        """
+        objective = self.objective(problem)
+        x = problem.start()
+        at = objective(x)
+        if at is not None or problem.sample.rows.scale is None:
+            return Start(x, at)
+        for x in (
+            equal_scales(problem, self.max_iter),
+            starting_values(problem, self.max_iter).x,
+        ):
+            at = objective(x)
+            if at is not None:
+                return Start(x, at)
+        raise DataError(
+            "The data must have information about every parameter for"
+            " penalty='jeffreys'; there is none about some, or the likelihood has no"
+            " finite value, where the search starts. Drop a scale effect, or use a"
+            " ridge, such as penalty=1.0."
+        )
 
     def null_loglik(self, problem: Problem) -> float:
         """Log-likelihood, without the penalty, with thresholds and offsets only."""
@@ -100,14 +126,12 @@ class Estimation:
         return problem.evaluate if self.penalty is None else self.penalty.on(problem)
 
     def _begin(self, problem: Problem) -> Start:
+        if self.start is None and self.penalty is None:
+            return starting_values(problem, self.max_iter)
         if self.start is None:
-            return (
-                starting_values(problem, self.max_iter)
-                if self.penalty is None
-                else Start(problem.start(), None)
-            )
+            return self._begin_penalised(problem)
         x = problem.from_user(np.array(self.start))
-        at = problem.evaluate(x)
+        at = self.objective(problem)(x)
         if at is None:
             raise OptionError(
                 "start must give a finite likelihood with finite derivatives:"

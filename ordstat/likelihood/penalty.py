@@ -131,6 +131,8 @@ class Ridge(Penalty):
 
 #: Doubles held at once for the scores of some rows.
 _BUFFER = 1 << 18
+#: Least eigenvalue of an information with diagonal 1 that is no rounding of 0.
+_SINGULAR = 1e-13
 #: Step of the differences of the penalty, where one case has information 1.
 _STEP = 1e-3
 
@@ -163,10 +165,9 @@ class Jeffreys(Penalty):
             expected = expected_information(problem, x)
             if expected is None:
                 return math.nan
-            sign, log_det = np.linalg.slogdet(expected)
             # The second term makes it the information about alpha exp(-t) and beta
             # exp(-t).
-            return 0.5 * float(log_det) + n_shifts * mean(x) if sign > 0.0 else math.nan
+            return 0.5 * _log_det(expected) + n_shifts * mean(x)
 
         def penalised(
             x: FloatArray, information: Blocks | None = None, /
@@ -234,6 +235,18 @@ def expected_information(problem: Problem, x: FloatArray) -> FloatArray | None:
     return np.asarray(
         problem.expansion.T @ total[np.ix_(back, back)] @ problem.expansion
     )
+
+
+def _log_det(information: FloatArray) -> float:
+    """Log determinant; NaN where it is 0, be it to rounding, or not finite."""
+    units = np.sqrt(np.diag(information))
+    if not (np.isfinite(information).all() and np.all(units > 0.0)):
+        return math.nan
+    if not np.linalg.eigvalsh(information / units / units[:, None])[0] > _SINGULAR:
+        return math.nan
+    # more digits than the logs of small eigenvalues
+    sign, log_det = np.linalg.slogdet(information)
+    return float(log_det) if sign > 0.0 else math.nan
 
 
 def _steps(problem: Problem, x: FloatArray) -> FloatArray:

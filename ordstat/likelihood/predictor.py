@@ -92,8 +92,9 @@ class Predictor:
 
     @cached_property
     def s(self) -> FloatArray:
-        """(n,) inverse scale."""
-        return np.exp(-self.tau)
+        """(n,) inverse scale; infinite where the spread is 0 to rounding."""
+        with np.errstate(over="ignore"):
+            return np.exp(-self.tau)
 
     @property
     def n_thresholds(self) -> int:

@@ -151,11 +151,11 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
                 problem.start(),
             ]
         else:
-            points = [_equal_scales(problem, max_iter)]
+            points = [equal_scales(problem, max_iter)]
             if family.concave:
                 points += [problem.start()]
             else:
-                points += [_equal_scales(logit, max_iter), logit.start()]
+                points += [equal_scales(logit, max_iter), logit.start()]
         return _best(problem, points, max_iter)
     if problem.many_rows and problem.structure is None:
         return _from_small_sample(
@@ -300,7 +300,7 @@ def _scale_columns(part: Problem) -> tuple[FloatArray, FloatArray]:
     return np.asarray(Z), part.sample.case_weights
 
 
-def _equal_scales(problem: Problem, max_iter: int) -> FloatArray:
+def equal_scales(problem: Problem, max_iter: int) -> FloatArray:
     """The maximum without scale effects, scale effects 0."""
     equal = problem.without_scale()
     x = follow(equal, starting_values(equal, max_iter).x, max_iter).x

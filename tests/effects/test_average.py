@@ -15,7 +15,12 @@ from expected import empty_cell, no_standard_errors
 from reference_cases import load_data
 
 from ordstat import ordfit
-from ordstat.exceptions import DataError, DataWarning, OptionError
+from ordstat.exceptions import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    OptionError,
+)
 
 #: Case weights of these data have a mean above 2, as sampling weights do.
 pytestmark = pytest.mark.filterwarnings(
@@ -387,3 +392,42 @@ def test_a_fit_without_its_data() -> None:
 def test_refusals(call, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         call(fitted("wine"))
+
+
+def two_levels(seed: int, share: float) -> pd.DataFrame:
+    """Two levels and a spread that is wider in b."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=60)
+    in_b = np.repeat([0.0, 1.0], 30)
+    latent = x + 0.3 * in_b + (1.0 + in_b) * rng.logistic(size=60)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "g": np.where(in_b == 1.0, "b", "a"),
+            "y": (latent > np.quantile(latent, 1.0 - share)).astype(int),
+        }
+    )
+
+
+def test_effects_beside_a_scale_effect_that_is_not_determined() -> None:
+    """Two levels and x * g leave nothing for a spread of g: the effects are those of
+    the fit without it.
+    """
+    data = two_levels(0, 0.3)
+    with pytest.warns(DataWarning, match="not estimated"):
+        fit = ordfit("y ~ x * g", data, scale="~ g")
+    actual = fit.marginal_effects().frame
+    expected = ordfit("y ~ x * g", data).marginal_effects().frame
+    for column in ("estimate", "std_error"):
+        np.testing.assert_allclose(actual[column], expected[column], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+def test_effects_where_spreads_vanish_say_nothing_in_numpys_words() -> None:
+    """The search ends early, on the way to an infinite scale effect."""
+    with pytest.warns(ConvergenceWarning):
+        fit = ordfit(
+            "y ~ x", two_levels(1, 0.5), scale="~ x", penalty="jeffreys", max_iter=10
+        )
+    with no_standard_errors():
+        fit.marginal_effects()

@@ -11,7 +11,7 @@ from light_options import in_turn
 from seams import LINKS, LikelihoodFit, LikelihoodRule, Rows, Sample
 
 from ordstat import CumulativeLink
-from ordstat.exceptions import OptionError
+from ordstat.exceptions import DataError, OptionError
 
 from .samples import PARTS, make
 
@@ -348,6 +348,46 @@ def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
     np.testing.assert_allclose(
         slopes(penalised, result.coefficients, 1e-5) * errors, 0.0, atol=1e-3
     )
+
+
+@pytest.mark.parametrize(
+    ("link", "also"), [("logit", False), ("probit", False), ("logit", True)]
+)
+def test_jeffreys_with_scale_effects_of_two_levels(link: str, also: bool) -> None:
+    """With shares of the levels and no effects the information is singular: at a
+    threshold of 0 scale effects have none, and elsewhere the same as an effect of
+    their column.
+    """
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    z = np.repeat([0.0, 1.0], 30)
+    latent = x + 0.3 * z + (1.0 + z) * rng.logistic(size=60)
+    y = (latent > np.quantile(latent, 0.6 if also else 0.5)).astype(np.intp)
+    X = np.column_stack([x, z]) if also else x[:, None]
+    sample = Sample(rows=Rows(X=X, scale=z[:, None]), y=y, n_levels=2)
+    result = fit(sample, link=link, penalty="jeffreys")
+    assert result.certificate.reached
+
+    def penalised(values: np.ndarray) -> float:
+        information = expected_information(sample, result, values)
+        shrunk = (result.n_alpha + result.n_beta) * mean_log_scale(sample, values)
+        log_det = 0.5 * float(np.linalg.slogdet(information)[1]) + shrunk
+        return log_likelihood(sample, rule_at(result, values)) + log_det
+
+    np.testing.assert_allclose(
+        slopes(penalised, result.coefficients, 1e-3), 0.0, atol=2e-5
+    )
+
+
+def test_jeffreys_without_information_about_a_scale_effect_says_so() -> None:
+    """Two cells of equal shares: the effect of x is 0, and no spread matters."""
+    x = np.repeat([0.0, 1.0, 0.0, 1.0], 6)
+    z = np.repeat([0.0, 0.0, 1.0, 1.0], 6)
+    rows = Rows(X=x[:, None], scale=z[:, None])
+    sample = Sample(rows=rows, y=np.tile([0, 1], 12), n_levels=2)
+    with pytest.raises(DataError, match="information about every parameter") as told:
+        fit(sample, penalty="jeffreys")
+    assert "weights" not in str(told.value)
 
 
 @pytest.mark.parametrize("seed", [103, 105])
