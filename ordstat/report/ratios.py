@@ -48,13 +48,20 @@ class Ratio(NamedTuple):
         return "".join([word[0] for word in words]).upper()
 
     @property
+    def _plural(self) -> str:
+        """The name of several ratios, such as "Odds ratios, highest against lowest
+        level".
+        """
+        noun, comma, which = self.name.capitalize().partition(",")
+        return f"{noun}s{comma}{which}"
+
+    @property
     def direction(self) -> str:
         """A note: which values mean a higher response."""
         if self.sign < 0.0:
-            name = f"{self.name.capitalize()}s"
-            return f"{name} are exp(-coefficient): below 1 = higher response."
+            return f"{self._plural} are exp(-coefficient): below 1 = higher response."
         if self.named:
-            return f"{self.name.capitalize()}s: above 1 = higher response."
+            return f"{self._plural}: above 1 = higher response."
         return f"{self.title}. Above 1 = higher response."
 
     def exponents(self, kinds: Iterable[str], numbers: FloatArray) -> FloatArray:

@@ -130,13 +130,13 @@ def table(
     >>> shown.df.iloc[0].tolist()
     ['2.29\\n[1.28, 3.29]', '2.50\\n[1.47, 3.54]']
     >>> table(small, style="clinical")
-                       rating
-                   Odds ratio       95% CI      p
-    ---------------------------------------------
-    temp: cold  1 (reference)
-    temp: warm           9.84  3.60, 26.90  <.001
-    ---------------------------------------------
-    N                      72
+                   rating
+               Odds ratio       95% CI      p
+    -----------------------------------------
+    temp: cold   1 (ref.)
+    temp: warm       9.84  3.60, 26.90  <.001
+    -----------------------------------------
+    N                  72
     Odds ratios: above 1 = higher response.
     """
     try:

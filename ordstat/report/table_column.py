@@ -401,7 +401,7 @@ class FitColumn:
         return _Row(
             label=references[record.column].shown(self.options.labels),
             part=_PARTS.index(record.kind),
-            words=(f"{0 if self.ratio is None else 1} (reference)", ""),
+            words=(f"{0 if self.ratio is None else 1} (ref.)", ""),
         )
 
     def _number(self, value: float) -> str:

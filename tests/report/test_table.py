@@ -89,7 +89,7 @@ def test_the_table_of_a_clinician():
         "contact: yes",
         "N",
     ]
-    assert rows.loc["temp: cold"].tolist() == ["1 (reference)", "", ""]
+    assert rows.loc["temp: cold"].tolist() == ["1 (ref.)", "", ""]
     assert rows.loc["temp: warm"].tolist() == ["12.22", "4.34, 34.44", "<.001"]
     assert rows.loc["contact: yes", ("rating", "p")] == ".001" and rows.loc[
         "N"
@@ -341,7 +341,7 @@ def test_partial_proportional_odds_say_above_what(answers):
         "female: yes, above A",
         "female: yes, above B",
     ]
-    assert rows["female: no"] == ["1 (reference)", "", ""]
+    assert rows["female: no"] == ["1 (ref.)", "", ""]
     above = [
         ordfit("y ~ x + female", answers.assign(y=(answers["y"] > level).astype(int)))
         for level in "AB"
@@ -609,4 +609,6 @@ def test_a_fit_without_a_maximum_has_no_figures(answers):
     figures = text[text.index("Log-likelihood") :].splitlines()[0].split()
     assert len(figures) == 2 and float(figures[1]) < 0.0
     assert "as the likelihood has no maximum" in text
+    ratios = " ".join(table(fit, exponentiate=True).notes.split())
+    assert "Odds ratios, highest against lowest level: above 1 =" in ratios
     assert "All rows are predicted to be" not in str(fit.summary())
