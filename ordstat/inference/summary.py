@@ -72,7 +72,7 @@ TITLES = {
 _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
 
 #: Title of the table of smooth terms.
-SMOOTHS = "Smooth terms (edf 1 = straight line; p: no effect at all)"
+SMOOTHS = "Smooth terms (s(x): edf 1 = straight line; p: no effect at all)"
 _NO_SCORES = "without effects the scores of the levels have no value"
 
 # Figures of the whole fit
@@ -255,8 +255,9 @@ def _fit_header(
         )
     if r.fit.smooths is not None:
         edf = round(edf, 2)
+    residual_df = round(figures["df_residual"], 2)
     size = (
-        ("Parameters", f"{edf}, residual df {figures['df_residual']:g}"),
+        ("Parameters", f"{edf}, residual df {residual_df:g}"),
         ("Log-likelihood", f"{r.fit.loglik:.4f}"),
     )
     criteria = f"{figures['aic']:.2f}, {figures['bic']:.2f}"

@@ -58,8 +58,8 @@ def effects_of_steps(stepped: tuple[SteppedColumns, ...], count: int) -> FloatAr
 
 
 @dataclass(frozen=True)
-class MonotoneLimits(Penalty):
-    """Limits of steps, which leave estimates without standard errors."""
+class MonotoneConstraints(Penalty):
+    """Constraints on steps, which leave estimates without standard errors."""
 
     @property
     def text(self) -> str:
@@ -275,8 +275,8 @@ def _at(
         tolerance=TOLERANCE,
         ended=ended,
     )
-    limited = replace(estimation, penalty=MonotoneLimits())
-    return Estimate(limited, problem, optimum, Start(x, None))
+    constrained = replace(estimation, penalty=MonotoneConstraints())
+    return Estimate(constrained, problem, optimum, Start(x, None))
 
 
 def check_monotone(method: OrdinalRegression, sample: Sample) -> None:

@@ -20,8 +20,8 @@ from .unavailable import without
 class MonotoneResults(ResultsWithoutErrors):
     """A likelihood model in which ordered predictors have monotone effects, mono(x).
 
-    Coefficients are effects against the lowest level. There are no standard errors and
-    tests: where a step is at its limit 0, estimates have no normal distribution.
+    Coefficients are effects against the lowest level. There are no standard errors:
+    where the constraint holds a step at 0, estimates have no normal distribution.
 
     Examples
     --------
@@ -32,16 +32,16 @@ class MonotoneResults(ResultsWithoutErrors):
     """
 
     no_errors: ClassVar[str] = (
-        "No standard errors: where effects of levels are equal, because mono() lets"
-        " them go no further, estimates have no normal distribution. monotone_test()"
-        " tests for any effect."
+        "No standard errors: where the constraint of mono() makes effects of levels"
+        " equal, estimates have no normal distribution. monotone_test() tests for any"
+        " effect."
     )
     part: ClassVar[str] = "mono(x)"
     with_errors: ClassVar[str] = "x in place of mono(x), and ask that fit"
 
     @property
     def without_aic(self) -> str:
-        return "steps at their limit are no free parameters"
+        return "steps that the constraint holds at 0 are no free parameters"
 
     def monotone_test(
         self, draws: int = 10_000, seed: int | np.random.Generator = 0
@@ -97,7 +97,7 @@ class MonotoneResults(ResultsWithoutErrors):
             steps += sum(map(len, groups)) - 1
             moving += len(groups) - 1
         return (
-            ("Steps between levels", f"{moving} of {steps} are not 0"),
+            ("Steps between levels", f"{moving} of {steps} differ from 0"),
             ("Log-likelihood", f"{self.loglik:.4f}"),
         )
 

@@ -40,7 +40,7 @@ from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .identification import identified
 from .links import Link
-from .monotone import MonotoneLimits, check_monotone, monotone_estimate
+from .monotone import MonotoneConstraints, check_monotone, monotone_estimate
 from .parameters import planned
 from .penalty import Jeffreys, Penalty, Ridge
 from .problem import Problem
@@ -532,8 +532,8 @@ def _certificate(
     name = "max |gradient|"
     if smooths is not None:
         name = "step left, in standard errors"
-    if isinstance(estimate.estimation.penalty, MonotoneLimits):
-        name = "max |score of one case| that the limits leave"
+    if isinstance(estimate.estimation.penalty, MonotoneConstraints):
+        name = "max |score of one case| under the constraints"
     return Certificate(
         name=name,
         value=estimate.residual,

@@ -133,8 +133,8 @@ MODIFIERS = {
         },
     ),
     "monotone": Modifier(
-        "mono(x), whose steps may be at their limit 0, where errors, tests and criteria"
-        " do not hold",
+        "mono(x), whose steps may be held at 0 by the constraint, where errors, tests"
+        " and criteria do not hold",
         lambda r: r.design.sample.stepped is not None,
         {
             **dict.fromkeys(
