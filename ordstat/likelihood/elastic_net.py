@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._typing import IntArray
+from .._typing import FloatArray, IntArray
 from ..advice import with_advice
 from ..checks import did_you_mean, flag, jobs, number, one_of, whole
 from ..exceptions import OptionError
@@ -189,7 +189,9 @@ class ElasticNet:
         for start, parts in ((0, design.nominal_terms), (q, design.terms)):
             places = np.arange(start, len(names))
             terms += [(term, places[columns]) for term, columns in parts.items()]
-        shown = by_text(design.spec.shown({}))
+        shown: dict[str, str] = {}
+        if self.factors:
+            shown = by_text(design.spec.shown({}))
         for given, value in self.factors or ():
             name = in_own_names(given, shown)
             inside = [places for term, places in terms if term == name]
@@ -203,19 +205,38 @@ class ElasticNet:
                 )
             factor[chosen] = value
         for term, columns in terms:
-            of_steps = stepped.size > 0 and bool(np.isin(columns, stepped).any())
-            if not (self.groups or of_steps):
-                continue
-            if not of_steps:
-                group[columns] = columns[:1].repeat(columns.size)
-            if np.unique(factor[columns]).size > 1:
-                instead = "" if of_steps else ", or give groups=False"
-                raise OptionError(
-                    f"factors must be the same for all columns of {term!r}. Name the"
-                    f" term{instead}."
-                )
+            if columns.size > 1:
+                self._join(term, columns, stepped, group, factor)
         marks = PenalisedColumns(group=group, factor=factor)
         return replace(design, sample=replace(design.sample, penalised=marks))
+
+    def _join(
+        self,
+        term: str,
+        columns: IntArray,
+        stepped: IntArray,
+        group: IntArray,
+        factor: FloatArray,
+    ) -> None:
+        """Put the columns of a term in one group, unless they are steps or enter one by
+        one.
+
+        Raises
+        ------
+        OptionError
+            They have different factors.
+        """
+        of_steps = bool(np.isin(columns, stepped).any())
+        if not (self.groups or of_steps):
+            return
+        if not of_steps:
+            group[columns] = columns[0]
+        if np.unique(factor[columns]).size > 1:
+            instead = "" if of_steps else ", or give groups=False"
+            raise OptionError(
+                f"factors must be the same for all columns of {term!r}. Name the"
+                f" term{instead}."
+            )
 
 
 def check_combined(method: OrdinalRegression, sample: Sample) -> None:
