@@ -575,7 +575,8 @@ def _evaluated(objective: Objective, x: FloatArray) -> Evaluation:
         raise DataError(
             "The log-likelihood must be finite at the starting values (cumulative"
             " shares, no effects); it is not: weights or offsets are too large or too"
-            " different in size; rescale them."
+            " different in size, so that they need rescaling, or a fixed lambda of the"
+            " link is extreme."
         )
     return at
 
