@@ -304,9 +304,16 @@ class Averager:
         none = cumulative_through(np.zeros((1, self.predicted.n_levels - 1)))
         below, _ = self.predicted.averages(none, rows, weights)
         values, slopes = asked.quantile_slopes(below[None])
-        beside = cumulative_through(slopes[0])
-        _, jacobian = self.predicted.averages(beside, rows, weights)
         moves = slopes.any(axis=2)
+
+        def derived(factors: FloatArray) -> FloatArray:
+            through = cumulative_through(factors)
+            return self.predicted.averages(through, rows, weights)[1]
+
+        def errors_of(factors: FloatArray) -> FloatArray:
+            return np.sqrt(self.covariance.variances_of(derived(factors)))
+
+        jacobian = derived(asked.smoothed_slopes(below, slopes[0], errors_of))
         return Average(values, jacobian[None], moves & ~np.isnan(values))
 
     def _over(

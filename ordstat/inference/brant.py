@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray
+from ..exceptions import DataError
 from ..formula.sample import Rows, Sample
 from ..likelihood.family import both_tails
 from ..likelihood.fit import LikelihoodFit
@@ -22,6 +23,7 @@ from .proportionality import (
     OMNIBUS,
     among_present,
     estimated_columns,
+    many_scarce_levels,
     without_statistic,
 )
 from .single_terms import unstarted
@@ -38,6 +40,11 @@ def brant_tests(r: LikelihoodResults) -> pd.DataFrame:
     check_available(r, "brant()")
     r = among_present(r)
     r.family.require_latent("brant")
+    if scarce := many_scarce_levels(r):
+        raise DataError(
+            f"brant() fits a regression at each of {len(r.levels) - 1:,} thresholds,"
+            f" and {scarce}. Use score_test(), or cut the response into a few classes."
+        )
     estimated = estimated_columns(r)
     X = np.ascontiguousarray(r.design.sample.rows.X[:, estimated])
     fits, notes = _binary_fits(r, replace(r.design.sample.rows, X=X))

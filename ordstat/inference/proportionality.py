@@ -65,7 +65,7 @@ def nominal_tests(
     threshold.
     """
     check_available(r, "nominal_test()")
-    if scarce := _many_scarce_levels(r):
+    if scarce := many_scarce_levels(r):
         raise DataError(
             f"nominal_test() has an effect at each of {len(r.levels) - 1:,} thresholds,"
             f" and {scarce}. Cut the response into a few classes, and test that fit."
@@ -203,7 +203,7 @@ def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
     no_test = Joint(float("nan"), n_freed * (r.design.sample.n_levels - 2))
     if no_test.df == 0:
         return no_test, "there are no estimated effects, or there is only one threshold"
-    if scarce := _many_scarce_levels(r):
+    if scarce := many_scarce_levels(r):
         return no_test, scarce
     if no_test.df > covariance.most_hypotheses:
         return no_test, without_joint_test(covariance)
@@ -383,7 +383,7 @@ def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
     return notes
 
 
-def _many_scarce_levels(r: LikelihoodResults) -> str:
+def many_scarce_levels(r: LikelihoodResults) -> str:
     """`scarce_level` of many levels, whose effects would take long and be infinite."""
     return scarce_level(r) if len(r.levels) > _MANY_LEVELS else ""
 

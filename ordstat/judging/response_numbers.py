@@ -4,6 +4,7 @@ labels.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
@@ -25,6 +26,8 @@ _ROUNDING = 1e-12
 #: Interpolation needs two thresholds or more.
 _FEWEST_LEVELS = 3
 _MEDIAN = 0.5
+#: Levels within a standard error from which the distance of two of them is chance.
+_MANY_WITHIN = 8
 _OLDER = (
     "this fit was saved by an older version, in which 'mean' was the expected rank,"
     " counted from 1. It is now the mean of the labels; 'mean_class' is the expected"
@@ -235,6 +238,44 @@ class Asked:
                 slope[high] -= rise * along
                 slopes[row, column] = slope
         return values, slopes
+
+    def smoothed_slopes(
+        self,
+        below: FloatArray,
+        slopes: FloatArray,
+        errors_of: Callable[[FloatArray], FloatArray],
+    ) -> FloatArray:
+        """(M, K-1) `quantile_slopes` of one distribution (K-1,), over a standard error
+        of P(y <= quantile) to both sides where many levels lie there.
+
+        Between two neighbours of many levels the quantiles rise by chance; over their
+        standard error they rise as the limits of Woodruff (1952, JASA 47) do.
+
+        Parameters
+        ----------
+        below, slopes : (K-1,), (M, K-1)
+        errors_of : callable
+            From factors (M, K-1) of P(y <= k) to standard errors (M,) of the sums.
+        """
+        F = _rising(below[None])[0]
+        knots = self._knots(F[None])[0]
+        beside = np.zeros(slopes.shape)
+        places = np.array([np.count_nonzero(share > F) for share in self.at])
+        for row, (share, high) in enumerate(zip(self.at, places, strict=True)):
+            if slopes[row].any():
+                along = (share - F[high - 1]) / (F[high] - F[high - 1])
+                beside[row, [high - 1, high]] = 1.0 - along, along
+        out = slopes.copy()
+        for row, (share, error) in enumerate(
+            zip(self.at, errors_of(beside), strict=True)
+        ):
+            inside = np.count_nonzero(np.abs(F - share) < error)
+            if inside < _MANY_WITHIN:
+                continue
+            ends = np.clip([share - error, share + error], F[0], F[-1])
+            low, high = np.interp(ends, F, knots)
+            out[row] = -(high - low) / (ends[1] - ends[0]) * beside[row]
+        return out
 
     def _knots(self, below: FloatArray) -> FloatArray:
         """(n, K-1) the quantiles at P(y <= k): from the lowest number at the first

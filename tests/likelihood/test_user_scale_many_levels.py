@@ -171,3 +171,21 @@ def test_what_has_a_number_for_each_level_is_refused_with_what_to_ask(
         fit.emmeans("g", scale="prob")
     with pytest.raises(DataError, match="join levels"):
         fit.vcov()
+    with pytest.raises(DataError, match="Use score_test"):
+        fit.brant()
+
+
+def test_errors_of_medians_do_not_come_from_the_distance_of_two_levels() -> None:
+    """The median of n logistic numbers has the error 1 / (2 f sqrt(n)), where their
+    density f is 1/4; the effect of x adds nothing at its mean.
+    """
+    errors = []
+    for seed in range(8):
+        data = rows(600, seed=seed).assign(
+            y=np.random.default_rng(seed).logistic(size=600)
+        )
+        fit = ordfit("y ~ x", data, levels="all")
+        means = fit.emmeans("x", scale={"quantile": 0.5}, at={"x": [0.0]})
+        errors.append(means.frame["std_error"].iloc[0])
+    assert np.array(errors) == pytest.approx(2.0 / np.sqrt(600), rel=0.5)
+    assert np.mean(errors) == pytest.approx(2.0 / np.sqrt(600), rel=0.15)
