@@ -1277,6 +1277,7 @@ class OrdinalResults:
         """
         from .judging.importance import importance
 
+        self.require_available("importance()")
         return importance(
             self, kind, newdata, measure, repeats, seed, weights, level, callback
         )

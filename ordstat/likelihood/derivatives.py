@@ -478,7 +478,8 @@ def steps_along(
     `further` is the speed that random effects add.
     """
     speed = further + np.zeros(rows.n)
-    if rows.one_scale:
+    # rules of stereotype models have effects on each level of rows without such columns
+    if rows.one_scale and rule.alpha.shape[1] == 1:
         speed += np.abs(rule.predictor(tangent).H)
     else:
         for some in row_blocks(rows.n, rule.n_levels, _BUFFER):

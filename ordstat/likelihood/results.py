@@ -1544,6 +1544,7 @@ class LikelihoodResults(OrdinalResults):
         """
         from ..inference.predictions import simulated
 
+        check_available(self, "simulate()")
         return simulated(self, n, seed, newdata)
 
     def test(

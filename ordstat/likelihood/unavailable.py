@@ -310,6 +310,21 @@ MODIFIERS = {
             "margins()": "update(penalty=1.0), and ask that fit",
         },
     ),
+    "lost": Modifier(
+        "a likelihood without a maximum, so that rows have no predictions",
+        lambda r: r.fit.lost,
+        dict.fromkeys(
+            (
+                "simulate()",
+                "reliability()",
+                "importance()",
+                "conformal()",
+                "discrimination()",
+                "bootstrap()",
+            ),
+            "the fit that its warning advises",
+        ),
+    ),
     "binary": Modifier(
         "2 levels of the response, which have one threshold",
         lambda r: len(r.levels) == 2,

@@ -328,3 +328,24 @@ def test_latent_means_are_log_odds_against_the_lowest_level() -> None:
     expected = [(g + a * of_a + 0.5 * of_b).mean() for a in at["a"]]
     means = wider.emmeans("a", at=at).frame
     np.testing.assert_allclose(means["estimate"], expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "simulate",
+        "reliability",
+        "importance",
+        "conformal",
+        "discrimination",
+        "bootstrap",
+    ],
+)
+def test_questions_about_predictions_are_refused_where_rows_have_none(question):
+    """Their numbers were those where the search had stopped."""
+    x = np.linspace(-2.0, 2.0, 60)
+    y = np.where(x > 0.7, 2, np.arange(60) % 2)
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        fit = ordfit("y ~ x", pd.DataFrame({"x": x, "y": y}), "stereotype")
+    with pytest.raises(UnavailableError, match=r"no predictions.*its warning advises"):
+        getattr(fit, question)()
