@@ -14,7 +14,7 @@ from ._typing import FloatArray
 from .api import ordfit
 from .checks import check_names, whole
 from .comparison import compare
-from .exceptions import DataError, OptionError
+from .exceptions import DataError, FormulaError, OptionError
 from .inference.comparison import WITHOUT_MAXIMUM, unfinished
 from .inference.nesting import nested_in
 from .judging.compared import Comparison
@@ -76,7 +76,8 @@ def choose_family(
         Methods of maximum likelihood, as `compare` takes them. By default cumulative
         models with every link, adjacent categories, continuation ratios from below and
         from above, the stereotype model, whose data choose the order, and the
-        multinomial logit, which ignores it.
+        multinomial logit, which ignores it; those that refuse a part of the model, such
+        as `s(x)` or `scale`, are left out and named in a note.
     cv : int
         Folds of the cross-validation, at least 2; the same for all families.
     seed : int
@@ -130,7 +131,11 @@ def choose_family(
     given = [name for name in signature(choose_family).parameters if name != "options"]
     check_names(options, [*given, *_OF_DATA], "choose_family", "argument")
     whole("cv", cv, 2)
-    fits = [_fitted(formula, data, given, options) for given in methods]
+    notes: list[str] = []
+    if methods is FAMILIES:
+        fits, methods, notes = _those_that_fit(formula, data, options)
+    else:
+        fits = [_fitted(formula, data, given, options) for given in methods]
     if len(fits) < 2:
         raise OptionError(
             f"methods must be at least two; got {methods!r}. Add one to compare with."
@@ -164,7 +169,7 @@ def choose_family(
     formats = {"AIC": ".2f", "BIC": ".2f", "log-loss": ".4f", "RPS": ".4f", "z": ".2f"}
     return NotedFrame.of(
         table,
-        [_READING, *_notes(fits, judged.labels)],
+        [_READING, *_notes(fits, judged.labels), *notes],
         f"Families of {formula}; log-loss and RPS by {cv}-fold cross-validation",
         formats | {"p": "p"},
     )
@@ -191,6 +196,32 @@ def _notes(fits: Sequence[LikelihoodResults], labels: Sequence[str]) -> list[str
     ]
     notes = [WITHOUT_MAXIMUM.format(", ".join(lost))] if lost else []
     return [*notes, _LIMITS.format(", ".join(limits))] if limits else notes
+
+
+def _those_that_fit(
+    formula: str, data: Any, options: dict[str, Any]
+) -> tuple[list[LikelihoodResults], list[Any], list[str]]:
+    """Fits of the default families that take the model, their methods, and notes on
+    those that refuse it.
+
+    Raises
+    ------
+    FormulaError, OptionError
+        The first family refuses the model too.
+    """
+    fits = []
+    methods = []
+    notes = []
+    for given in FAMILIES:
+        try:
+            fits.append(_fitted(formula, data, given, options))
+        except (FormulaError, OptionError) as refusal:
+            if not fits:
+                raise
+            notes.append(f"{given!r} is left out: {refusal}")
+        else:
+            methods.append(given)
+    return fits, methods, notes
 
 
 def _fitted(

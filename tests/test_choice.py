@@ -127,3 +127,21 @@ def test_size_of_vuongs_test() -> None:
         p_values.append(choice.vuong(one, other)[1])
     rejected = float(np.mean(np.array(p_values) < 0.05))
     assert 0.02 <= rejected <= 0.085
+
+
+def test_default_families_that_refuse_a_part_are_left_out_by_name():
+    wine = datasets.load("wine")
+    found = choose_family("rating ~ temp", wine, scale="~ contact", cv=2)
+    assert len(found) == 8
+    assert not {"stereotype", "multinomial"} & set(found.index)
+    left_out = [note for note in found.attrs["notes"] if "is left out" in note]
+    assert [note.split("'")[1] for note in left_out] == ["stereotype", "multinomial"]
+    own = choose_family(
+        "rating ~ temp", wine, ["logit", "acat"], scale="~ contact", cv=2
+    )
+    np.testing.assert_allclose(own["AIC"], found["AIC"][own.index])
+    # named by the user, a family that refuses is an error; so is what all refuse
+    with pytest.raises(OptionError):
+        choose_family("rating ~ temp", wine, ["logit", "stereotype"], scale="~ contact")
+    with pytest.raises(DataError):
+        choose_family("rating ~ tmp", wine)
