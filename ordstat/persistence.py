@@ -490,16 +490,11 @@ def _whole(fit: Any) -> Iterable[bool]:
                 and part.kept.sum() == width
             )
         if problem.structure is None:
-            jacobian = np.eye(levels - 1)
+            shape = (levels - 1, levels - 1)
         else:
-            jacobian = problem.structure.jacobian
-        yield len(jacobian) == levels - 1 and problem.counts.shape == (levels,)
-        size = (
-            jacobian.shape[1] * (1 + nominal)
-            + rows.X.shape[1]
-            + scale
-            + problem.n_lambda
-        )
+            shape = problem.structure.jacobian.shape
+        yield shape[0] == levels - 1 and problem.counts.shape == (levels,)
+        size = shape[1] * (1 + nominal) + rows.X.shape[1] + scale + problem.n_lambda
         yield at.estimates.shape == (size,)
     yield isinstance(fit.fit.certificate.reached, bool)
     yield len(fit.fit.rule.codes(sample.rows.take(np.arange(n)[:1]))) == min(n, 1)
