@@ -872,6 +872,7 @@ class OrdinalResults:
         """
         from .judging.tables import error_measures
 
+        self.require_available("errors()")
         return error_measures(self, newdata, weights, cv, seed, callback)
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
@@ -895,6 +896,7 @@ class OrdinalResults:
         """
         from .judging.tables import confusion_matrix
 
+        self.require_available("confusion()")
         return confusion_matrix(self, newdata, weights=weights)
 
     def margins(

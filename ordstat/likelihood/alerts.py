@@ -112,8 +112,8 @@ def likelihood_alerts(r: LikelihoodResults) -> Iterator[Alert]:
         )
         if fit.lost:
             errors += (
-                " Rows have no predictions, and figures of the fit, such as AIC, errors"
-                " and residuals, depend on where the search stopped."
+                " Rows have no predictions, and figures of the fit, such as AIC and the"
+                " errors of its summary, depend on where the search stopped."
             )
         yield (
             ConvergenceWarning,
