@@ -184,9 +184,10 @@ FAULTS = (
         " the model alone, does not fit it, finds it singular, stops without an end at"
         " a saddle, as differences to 50 digits show, or on a path without a maximum"
         " whose height ours tells, or at a point from which NumPy goes up where ours"
-        " says that there is no maximum, or ends at a lower maximum than"
-        " ours, as NumPy confirms; or R has no fit or no end, and our statistic is that"
-        " of the highest log-likelihood that NumPy finds from many starts.",
+        " says that there is no maximum, or ends at a lower maximum than ours, as NumPy"
+        " confirms; or R has no fit, and ours no p-value, as probabilities are negative"
+        " in many rows; or R has no fit or no end, and our statistic is that of the"
+        " highest log-likelihood that NumPy finds from many starts.",
         proofs.refitted,
     ),
     Fault(

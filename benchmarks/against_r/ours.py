@@ -102,6 +102,7 @@ def _refits(name: str) -> Callable[[Answer, Any, bool], None]:
     def table(actual: Answer, fit: Any, balanced: bool) -> None:
         tests = getattr(fit, name)()
         _table(actual, name, tests, "lrt")
+        actual.numbers[f"{name}.p"] = tests["p_value"].to_numpy(float)
         actual.words[f"{name}.terms"] = "\t".join(tests.index)
         if tests.attrs["notes"]:
             actual.words[f"{name}.notes"] = "; ".join(tests.attrs["notes"])

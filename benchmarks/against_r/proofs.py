@@ -206,10 +206,16 @@ class Tested(NamedTuple):
 
     statistic: float
     df: float
+    untested: bool = False
 
     @classmethod
     def of(cls, numbers: dict[str, np.ndarray], kind: str, row: int) -> Tested:
-        return cls(float(numbers[kind][row]), float(numbers[f"{kind}.df"][row]))
+        """A row; `untested` if it has degrees of freedom, and no p-value by choice."""
+        statistic = float(numbers[kind][row])
+        df = float(numbers[f"{kind}.df"][row])
+        p_values = numbers.get(f"{kind}.p")  # of ours alone
+        untested = p_values is not None and df > 0.0 and np.isnan(p_values[row])
+        return cls(statistic, df, bool(untested))
 
     def compares(self, wider: Answer, narrower: Answer) -> bool:
         """Whether this is the likelihood-ratio statistic of two fits, and its degrees
@@ -224,12 +230,14 @@ class Tested(NamedTuple):
 def _row_explained(
     case: Case, kind: str, term: str, ours: Tested, theirs: Tested
 ) -> bool:
-    """Whether one of five proofs holds for a row; the models are fitted by both sides
+    """Whether one of six proofs holds for a row; the models are fitted by both sides
     on their own.
     """
     together = _with_margins(case, kind, term)
     model = case.variant(kind, together)
     if model.fit is not None and model.fit.fit.confounded:
+        return True
+    if "fit.error" in model.theirs.words and ours.untested:
         return True
     if together != term:
         if "fit.error" not in model.theirs.words:

@@ -345,15 +345,20 @@ def test_interactions_freed_with_margins_that_r_cannot_fit(
     assert (actual is not None and actual.name == "refits") == explained
 
 
-@pytest.mark.parametrize(("highest", "explained"), [(-97.0, True), (-96.9, False)])
+@pytest.mark.parametrize(
+    ("highest", "p_value", "explained"),
+    # ours may refuse the test, and then its statistic has no meaning
+    [(-97.0, 0.3, True), (-96.9, 0.3, False), (-96.9, np.nan, True)],
+)
 def test_a_test_that_r_has_no_fit_for_is_of_the_highest_likelihood_found(
-    answer, highest, explained
+    answer, highest, p_value, explained
 ):
     numbers = {"nominal_test": np.array([np.nan, 6.0])}
     numbers["nominal_test.df"] = np.array([np.nan, 5.0])
     base = end_of(-100.0, 12.0)
     terms = {"nominal_test.terms": "<none>\tf3"}
-    mine = Answer(base.numbers | numbers, terms)
+    p_values = {"nominal_test.p": np.array([np.nan, p_value])}
+    mine = Answer(base.numbers | numbers | p_values, terms)
     lacking = {name: np.full(2, np.nan) for name in numbers}
     case = case_of(mine, Answer(lacking))
     case.fit = SimpleNamespace(
