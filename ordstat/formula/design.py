@@ -725,7 +725,7 @@ def constrained(design: Design, constraints: Any) -> Design:
         if column not in design.names or str(sign) not in _SIGNS:
             near = did_you_mean(column, design.names)
             raise OptionError(
-                f"{_CONSTRAINTS}; got {column!r}: {sign!r}. The columns are"
+                f"{_CONSTRAINTS}; got {given!r}: {sign!r}. The columns are"
                 f" {', '.join(design.names)}.{near}"
             )
         if signs[design.names.index(column)]:

@@ -154,7 +154,7 @@ def test_numbers_for_rows_and_levels_that_do_not_fit():
             DataError, match=r"each of 8000 rows and 8000 levels needs 1\.91 GiB"
         ):
             question()
-    with pytest.raises(DataError, match=r"matrix of 8000 parameters needs .*tidy"):
+    with pytest.raises(DataError, match=r"matrix of 8000 parameters needs .*GiB"):
         fit.vcov()
 
 

@@ -492,7 +492,7 @@ def test_the_size_of_the_weights_does_not_matter(
 
 def test_starting_values_without_a_likelihood_are_an_error() -> None:
     sample = make()
-    with pytest.raises(DataError, match="rescale"):
+    with pytest.raises(DataError, match="Rescale them"):
         fit(replace(sample, weights=np.where(sample.y == 3, 1e-30, 1.0)))
 
 
