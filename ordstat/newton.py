@@ -574,9 +574,9 @@ def _evaluated(objective: Objective, x: FloatArray) -> Evaluation:
     if at is None:
         raise DataError(
             "The log-likelihood must be finite at the starting values (cumulative"
-            " shares, no effects); it is not, as weights or offsets are too large or too"
-            " different in size, or a fixed lambda of the link is extreme. Rescale them,"
-            " or choose another lambda."
+            " shares, no effects); it is not, as weights or offsets are too large or"
+            " too different in size, or a fixed lambda of the link is extreme. Rescale"
+            " them, or choose another lambda."
         )
     return at
 
