@@ -166,7 +166,8 @@ def not_identified(case: Case, check: Check) -> bool:
         return check.kind not in LOGLIKS and not case.rows.identified(case.estimates)
     if check.kind != "convergence" or has_end(case.ours) or not has_end(case.theirs):
         return False
-    return not case.rows.identified(case.estimates)
+    ends = case.estimates, estimated(case.theirs)
+    return not all(case.rows.identified(point) for point in ends)
 
 
 def refitted(case: Case, check: Check) -> bool:

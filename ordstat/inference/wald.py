@@ -175,6 +175,8 @@ def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Flo
 
     In units of a spread that grows without end, what narrower rows determine meets in
     one point: its differences have no value and no variance in these units.
+    Where all effects shrink along their own direction, what is left beside it is 0
+    whatever the data: it is no hypothesis.
     """
     everything = np.eye(len(L))
     variance = r.covariance_of_estimates.quadratic(L)
@@ -184,9 +186,10 @@ def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Flo
     parts = np.abs(vectors.T @ (difference / size))
     different = parts > _LIMIT * (1.0 + parts.max())
     independent = int(np.linalg.matrix_rank(L))
-    if np.any(different & ~kept) or kept.sum() == independent:
+    complete = kept.sum() == independent and different[kept].all()
+    if complete or np.any(different & ~kept):
         return everything
-    return np.asarray(vectors[:, kept].T / size)
+    return np.asarray(vectors[:, kept & different].T / size)
 
 
 def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Joint:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Probabilities nearer to 0 or 1 count as this: a certain prediction has no logit.
 _LEAST = 1e-6
+#: Of the iterations of statsmodels.
+_SEARCH: dict[str, Any] = {"tol": 1e-12, "maxiter": 200}
 _OWN_ROWS = (
     "These are the rows that the model was fitted to, where slopes are near 1 even if"
     " the model overfits. Give newdata= to judge it."
@@ -74,13 +76,15 @@ def recalibration(
     given: dict[str, Any] = {"family": Binomial(), "freq_weights": weights}
     ones = np.ones((predicted.size, 1))
     event = happened.astype(np.float64)
-    shift = GLM(event, ones, offset=predicted, **given).fit(tol=1e-12, maxiter=200)
+    with np.errstate(over="ignore"):  # in steps that are too long
+        shift = GLM(event, ones, offset=predicted, **given).fit(**_SEARCH)
     intercept = float(shift.params[0])
     intercept_error = float(shift.bse[0])
     if _separated(predicted, happened):
         return Recalibration(intercept, intercept_error, np.nan, np.nan)
     line = np.column_stack([ones, predicted])
-    free = GLM(event, line, **given).fit(tol=1e-12, maxiter=200)
+    with np.errstate(over="ignore"):
+        free = GLM(event, line, **given).fit(**_SEARCH)
     return Recalibration(
         intercept, intercept_error, float(free.params[1]), float(free.bse[1])
     )

@@ -27,12 +27,9 @@ _INSIDE = 1e-7
 #: Rounding of the slope of an end along a normal.
 _BEYOND = 1e-10
 
-#: A function of unit length that changes by less, where a spread changes by the factor
-#: e, has a limit.
+#: A function of unit length that changes by less than this share of its size, and of
+#: its standard error from one row, has a limit where a spread changes by the factor e.
 STILL = 1e-3
-#: So has one that moves by a smaller share of its size, be its error as small: spreads
-#: that diverge end this far apart.
-_SHARE = 3e-5
 #: Newton steps in the limiting model, and the decrement at which they end.
 _STEPS = 20
 _SETTLED = 1e-20
@@ -176,8 +173,7 @@ class Determined:
         moved = np.abs(functions @ self.divergence)
         size = np.linalg.norm(functions @ self.axes, axis=1)[:, None]
         errors = np.linalg.norm(functions @ self.errors, axis=1)[:, None]
-        least = np.minimum(STILL * size, np.maximum(STILL * errors, _SHARE * size))
-        return np.asarray(moved > least)
+        return np.asarray(moved > STILL * np.minimum(size, errors))
 
 
 def _without_rounding(sums: FloatArray, sizes: FloatArray) -> FloatArray:

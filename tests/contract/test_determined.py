@@ -913,6 +913,7 @@ _COLUMNS = {
 DOCUMENTED = {
     "glance": ("aic", "bic", "lr_"),
     "reliability": ("lower", "upper"),
+    "calibration slopes": ("_lower", "_upper"),
     "discrimination": ("lr_",),
     "errors new": ("new data",),
     "errors": ("training",),

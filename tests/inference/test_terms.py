@@ -400,3 +400,34 @@ def test_more_columns_than_rows() -> None:
     assert not any(
         "no test" in note for note in fit.update("y ~ x0 + x1").drop1().attrs["notes"]
     )
+
+
+def test_effects_that_shrink_along_themselves_have_no_joint_test():
+    """Scores of group q run against those of r, so that its spread is infinite beside
+    that of r, and in its units all effects are 0: they had standard errors, and what is
+    left beside their own direction a chi-squared of 0 and a p-value of 1.
+    """
+    rng = np.random.default_rng(1)
+    x, z = rng.normal(size=(2, 240))
+    g = np.tile(["r", "q"], 120)
+    sign = np.where(g == "r", 1.0, -1.0)
+    latent = sign * (0.8 * x - 0.6 * z) + rng.logistic(size=240)
+    data = pd.DataFrame({"x": x, "z": z, "g": g, "y": (latent > 0.0).astype(int)})
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        fit = ordfit("y ~ x + z", data, scale="~ g")
+    joint = fit.test("x = 0, z = 0")
+    assert joint.loc["joint", "df"] == 0 and np.isnan(joint.loc["joint", "p_value"])
+    assert fit.se.isna().all() and fit.confint().isna().all(axis=None)
+    assert fit.anova()["p_value"].isna().all()
+    # in units of the spread of r they have their tests
+    data["g"] = pd.Categorical(g, categories=["r", "q"])
+    with pytest.warns(ConvergenceWarning, match="no maximum"):
+        other = ordfit("y ~ x + z", data, scale="~ g")
+    alone = ordfit("y ~ x + z", data[g == "r"])
+    for one in (other, alone):
+        assert one.test("x = 0, z = 0").loc["joint", "df"] == 2
+    np.testing.assert_allclose(
+        other.test("x = 0, z = 0").loc["joint", "chisq"],
+        alone.test("x = 0, z = 0").loc["joint", "chisq"],
+        rtol=1e-4,
+    )
