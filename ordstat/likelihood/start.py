@@ -146,10 +146,15 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     if scaled or not family.concave:
         logit = problem.at_link(LINKS["logit"])
         if not scaled:
+            # R's clm starts from the probit
+            probit = problem.at_link(LINKS["probit"])
             points = [
-                follow(thinned(logit), starting_values(logit, max_iter).x, max_iter).x,
-                problem.start(),
+                follow(
+                    thinned(concave), starting_values(concave, max_iter).x, max_iter
+                ).x
+                for concave in (logit, probit)
             ]
+            points.append(problem.start())
         else:
             points = [equal_scales(problem, max_iter)]
             if family.concave:
