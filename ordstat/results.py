@@ -872,7 +872,7 @@ class OrdinalResults:
         """
         from .judging.tables import error_measures
 
-        self.require_available("errors()")
+        self.require_available("errors()", newdata is not None)
         return error_measures(self, newdata, weights, cv, seed, callback)
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
@@ -896,7 +896,7 @@ class OrdinalResults:
         """
         from .judging.tables import confusion_matrix
 
-        self.require_available("confusion()")
+        self.require_available("confusion()", newdata is not None)
         return confusion_matrix(self, newdata, weights=weights)
 
     def margins(
@@ -1065,7 +1065,7 @@ class OrdinalResults:
         """
         from .judging.tables import reliability_curves
 
-        self.require_available("reliability()")
+        self.require_available("reliability()", newdata is not None)
         return reliability_curves(self, newdata, by, bins, level, weights)
 
     def calibration_slopes(
@@ -1120,7 +1120,7 @@ class OrdinalResults:
         """
         from .judging.calibration_slopes import calibration_slopes
 
-        self.require_available("reliability()")
+        self.require_available("reliability()", newdata is not None)
         return calibration_slopes(self, newdata, level, weights)
 
     def conformal(
@@ -1187,7 +1187,7 @@ class OrdinalResults:
         """
         from .judging.conformal import conformal_intervals
 
-        self.require_available("conformal()")
+        self.require_available("conformal()", data is not None)
         return conformal_intervals(self, level, data, weights, share, seed)
 
     def importance(
@@ -1279,7 +1279,7 @@ class OrdinalResults:
         """
         from .judging.importance import importance
 
-        self.require_available("importance()")
+        self.require_available("importance()", newdata is not None)
         return importance(
             self, kind, newdata, measure, repeats, seed, weights, level, callback
         )
@@ -1675,13 +1675,32 @@ class OrdinalResults:
             raise UnavailableError(self.no_margins)
         return cast(GapRule, self.fit.rule).gaps(rows, scores)
 
-    def why_unavailable(self, question: str) -> str:
-        """Why this fit does not answer a question; empty if it does."""
+    def why_unavailable(self, question: str, other_rows: bool = False) -> str:
+        """Why this fit does not answer a question; empty if it does.
+
+        Parameters
+        ----------
+        question : str
+            Such as "errors()".
+        other_rows : bool
+            Whether it is asked of other rows than those of the fit.
+        """
         return ""
 
-    def require_available(self, question: str) -> None:
-        """UnavailableError where this fit does not answer a question."""
-        if why := self.why_unavailable(question):
+    def require_available(self, question: str, other_rows: bool = False) -> None:
+        """Refuse what `why_unavailable` has a reason for.
+
+        Parameters
+        ----------
+        question : str
+        other_rows : bool
+
+        Raises
+        ------
+        UnavailableError
+            With the reason.
+        """
+        if why := self.why_unavailable(question, other_rows):
             raise UnavailableError(why)
 
     @cached_property

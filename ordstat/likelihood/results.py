@@ -1544,7 +1544,7 @@ class LikelihoodResults(OrdinalResults):
         """
         from ..inference.predictions import simulated
 
-        check_available(self, "simulate()")
+        self.require_available("simulate()", newdata is not None)
         return simulated(self, n, seed, newdata)
 
     def test(
@@ -2358,8 +2358,8 @@ class LikelihoodResults(OrdinalResults):
     def no_margins(self) -> str | None:
         return self.why_unavailable("margins()") or None
 
-    def why_unavailable(self, question: str) -> str:
-        return why_unavailable(self, question)
+    def why_unavailable(self, question: str, other_rows: bool = False) -> str:
+        return why_unavailable(self, question, other_rows)
 
     def _why_no_bounds(self) -> str:
         if self.fit.smooths is not None:

@@ -341,22 +341,25 @@ MODIFIERS = {
 }
 
 
-def excluding(r: Any, question: str) -> tuple[str, str]:
+def excluding(r: Any, question: str, other_rows: bool = False) -> tuple[str, str]:
     """The part of a fit that excludes a question, with the reason, and what to ask
-    instead; empty if the fit answers.
+    instead; empty if the fit answers. With `other_rows` it is asked of other rows than
+    those of the fit.
     """
     for modifier in MODIFIERS.values():
+        if other_rows and question in modifier.rows:
+            continue
         if question in modifier.instead and modifier.holds(r):
             instead = modifier.instead[question]
             return modifier.reason, f" Use {instead}." if instead else ""
     return "", ""
 
 
-def why_unavailable(r: Any, question: str) -> str:
+def why_unavailable(r: Any, question: str, other_rows: bool = False) -> str:
     """Why a fit does not answer a question, and what to ask instead; empty if it
     answers.
     """
-    part, use = excluding(r, question)
+    part, use = excluding(r, question, other_rows)
     return f"{question} is not available for fits with {part}.{use}" if part else ""
 
 

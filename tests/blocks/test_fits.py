@@ -515,6 +515,13 @@ def test_results_answer_what_needs_no_rows(data, tmp_path):
     ):
         with pytest.raises(UnavailableError, match=r"rows in blocks.* Use "):
             getattr(here, question)()
+    some = data.head(300)
+    for name in ("errors", "confusion", "reliability", "calibration_slopes"):
+        of_other_rows = getattr(here, name)(some)
+        there_too = getattr(there, name)(some)
+        pd.testing.assert_index_equal(of_other_rows.index, there_too.index)
+    assert here.simulate(newdata=some).shape == (300, 1)
+    assert len(here.importance(newdata=some)) == 2
     with pytest.raises(UnavailableError):
         here.errors(data, cv=3)
     here.save(tmp_path / "fit.ordstat")
