@@ -146,13 +146,12 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     if scaled or not family.concave:
         logit = problem.at_link(LINKS["logit"])
         if not scaled:
-            # R's clm starts from the probit
+            # R's clm starts from the probit, whose adjacent categories are not concave
             probit = problem.at_link(LINKS["probit"])
             points = [
-                follow(
-                    thinned(concave), starting_values(concave, max_iter).x, max_iter
-                ).x
-                for concave in (logit, probit)
+                follow(thinned(other), starting_values(other, max_iter).x, max_iter).x
+                for other in (logit, probit)
+                if other.family.concave
             ]
             points.append(problem.start())
         else:
