@@ -640,6 +640,27 @@ def option_advice(owner: str, name: str, options: Iterable[str]) -> str:
     return next(filter(None, hints), "")
 
 
+def refuse_beside(
+    subject: str, refused: Mapping[str, tuple[bool, str]], otherwise: str = ""
+) -> None:
+    """OptionError for the first part of a model that holds and that a subject does not
+    combine with.
+
+    Parameters
+    ----------
+    subject : str
+    refused : mapping of str to (bool, str)
+        Part -> whether the model has it, and what to do instead.
+    otherwise : str
+        What to do instead of any part.
+    """
+    for part, (holds, instead) in refused.items():
+        if holds:
+            raise OptionError(
+                f"{subject} must go without {part}: {instead}{otherwise}."
+            )
+
+
 def check_names(
     names: Iterable[str],
     valid: Collection[str],

@@ -1120,7 +1120,7 @@ class OrdinalResults:
         """
         from .judging.calibration_slopes import calibration_slopes
 
-        self.require_available("reliability()", newdata is not None)
+        self.require_available("calibration_slopes()", newdata is not None)
         return calibration_slopes(self, newdata, level, weights)
 
     def conformal(

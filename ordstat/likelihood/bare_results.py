@@ -132,13 +132,30 @@ class ResultsWithoutErrors(LikelihoodResults):
     def _header(self) -> tuple[tuple[str, Any], ...]:
         """Header pairs about the fit."""
 
+    @property
     @abstractmethod
+    def _titles(self) -> dict[str, str]:
+        """Titles of the tables of coefficients, by kind."""
+
+    def _shown(self, kind: str) -> list[int]:
+        """The parameters of a kind that the summary shows."""
+        return [int(row) for row in self.parameters.of(kind)]
+
     def _effects(self, labels: Mapping[str, str]) -> list[Table]:
         """The tables of coefficients."""
+        tables = []
+        for kind, title in self._titles.items():
+            rows = self._shown(kind)
+            index = [self.parameters.records[row].shown(labels) for row in rows]
+            estimates = self.fit.coefficients[rows]
+            frame = pd.DataFrame({"estimate": estimates}, index=index)
+            if len(frame):
+                tables.append(Table(title=title, frame=frame, role=kind))
+        return tables
 
-    @abstractmethod
     def _remarks(self, labels: Mapping[str, str]) -> tuple[str, ...]:
         """Notes on the coefficients."""
+        return ()
 
     def _of_levels(self, labels: Mapping[str, str]) -> list[str]:
         """A note for each ordered predictor, on the levels that it joins."""

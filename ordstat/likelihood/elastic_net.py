@@ -9,7 +9,7 @@ import numpy as np
 
 from .._typing import FloatArray, IntArray
 from ..advice import with_advice
-from ..checks import did_you_mean, flag, jobs, number, one_of, whole
+from ..checks import did_you_mean, flag, jobs, number, one_of, refuse_beside, whole
 from ..exceptions import OptionError
 from ..formula.names import by_text, in_own_names
 from ..formula.sample import PenalisedColumns
@@ -269,12 +269,8 @@ def check_combined(method: OrdinalRegression, sample: Sample) -> None:
             "leave it out, or give ElasticNet(cv=10)",
         ),
     }
-    for what, (holds, instead) in refused.items():
-        if holds:
-            raise OptionError(
-                f"penalty=ElasticNet(...) must go without {what}: {instead}, or give a"
-                " ridge, such as penalty=1.0."
-            )
+    ridge = ", or give a ridge, such as penalty=1.0"
+    refuse_beside("penalty=ElasticNet(...)", refused, ridge)
 
 
 def _checked_lambdas(given: Any) -> tuple[float, ...] | None:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._typing import BoolArray, FloatArray
+from ..checks import refuse_beside
 from ..exceptions import DataError, OptionError
 from ..formula.ordered_effects import SteppedColumns, steps
 from ..formula.sample import Sample
@@ -300,9 +301,7 @@ def check_monotone(method: OrdinalRegression, sample: Sample) -> None:
             "give its value, as in ('aranda-ordaz', 0.5), or another link",
         ),
     }
-    for what, (holds, instead) in refused.items():
-        if holds:
-            raise OptionError(f"mono(x) must go without {what}: {instead}.")
+    refuse_beside("mono(x)", refused)
     family = method.problem(sample).family
     if not family.concave:
         raise OptionError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from ..report.frames import NotedFrame
-from ..report.render import Table
 from .bare_results import ResultsWithoutErrors
 from .unavailable import without
 
@@ -101,20 +99,9 @@ class MonotoneResults(ResultsWithoutErrors):
             ("Log-likelihood", f"{self.loglik:.4f}"),
         )
 
-    def _effects(self, labels: Mapping[str, str]) -> list[Table]:
-        values = self.fit.coefficients
-        titles = {
+    @property
+    def _titles(self) -> dict[str, str]:
+        return {
             "location": "Location effects (positive = higher response)",
             "nominal": f"{self.family.nominal_title} ({self.family.nominal_words})",
         }
-        tables = []
-        for kind, title in titles.items():
-            rows = self.parameters.of(kind)
-            index = [self.parameters.records[row].shown(labels) for row in rows]
-            frame = pd.DataFrame({"estimate": values[rows]}, index=index)
-            if len(frame):
-                tables.append(Table(title=title, frame=frame, role=kind))
-        return tables
-
-    def _remarks(self, labels: Mapping[str, str]) -> tuple[str, ...]:
-        return ()

@@ -20,7 +20,6 @@ from ..exceptions import (
 )
 from ..report.cells import first_few
 from ..report.frames import NotedFrame
-from ..report.render import Table
 from ..report.warnings import Alert
 from .bare_results import ResultsWithoutErrors
 from .columns import equal_columns
@@ -412,24 +411,13 @@ class PathResults(ResultsWithoutErrors):
             header.append((f"{len(path.cv.scores)}-fold cross-validation", score))
         return tuple(header)
 
-    def _effects(self, labels: Mapping[str, str]) -> list[Table]:
-        tables = []
-        values = self.fit.coefficients
+    @property
+    def _titles(self) -> dict[str, str]:
         family = self.family
-        titles = {
+        return {
             "location": _LOCATION_TITLE,
-            "nominal": (
-                f"{family.nominal_title}, where not 0 ({family.nominal_words})"
-            ),
+            "nominal": f"{family.nominal_title}, where not 0 ({family.nominal_words})",
         }
-        for kind, title in titles.items():
-            rows = self._shown(kind)
-            records = [self.parameters.records[row] for row in rows]
-            index = [record.shown(labels) for record in records]
-            frame = pd.DataFrame({"estimate": values[rows]}, index=index)
-            if len(frame):
-                tables.append(Table(title=title, frame=frame, role=kind))
-        return tables
 
     def _shown(self, kind: str) -> list[int]:
         """The parameters of a kind that are not 0 and that the summary shows: all, or

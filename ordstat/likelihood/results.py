@@ -2016,7 +2016,7 @@ class LikelihoodResults(OrdinalResults):
         """
         from ..inference.residuals import residual_series
 
-        check_available(self, "residuals()")
+        self.require_available("residuals()")
         return residual_series(self, type, seed)
 
     def influence(self) -> Influence:

@@ -33,7 +33,8 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import DataError, OptionError
+from ..checks import refuse_beside
+from ..exceptions import DataError
 from ..formula.sample import Sample
 from ..formula.smooths import UNPENALISED_TERMS
 from ..newton import (
@@ -724,9 +725,7 @@ def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
             "give its value, as in ('aranda-ordaz', 0.5), or another link",
         ),
     }
-    for what, (holds, instead) in refused.items():
-        if holds:
-            raise OptionError(f"Smooth terms must go without {what}: {instead}.")
+    refuse_beside("Smooth terms", refused)
     if sample.n_levels > _MOST_LEVELS:
         raise DataError(
             f"A response beside smooth terms must have at most {_MOST_LEVELS} levels;"

@@ -50,6 +50,7 @@ _OTHER_ROWS = {
     "errors()": "newdata",
     "confusion()": "newdata",
     "reliability()": "newdata",
+    "calibration_slopes()": "newdata",
     "importance()": "newdata",
     "simulate()": "newdata",
     "marginal_effects()": "newdata",
@@ -186,6 +187,7 @@ MODIFIERS = {
             "score_test()": "nominal_test()",
             "discrimination()": "errors()",
             "reliability()": "residuals()",
+            "calibration_slopes()": "residuals()",
             "plot.parallel()": "nominal_test()",
             "bootstrap()": "confint(), or vcov={'cluster': ...}",
             "conformal()": "predict(type='prob')",
@@ -317,6 +319,7 @@ MODIFIERS = {
             (
                 "simulate()",
                 "reliability()",
+                "calibration_slopes()",
                 "importance()",
                 "conformal()",
                 "discrimination()",

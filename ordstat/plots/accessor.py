@@ -63,9 +63,13 @@ NEEDS: dict[str, Callable[[Any], bool]] = {
     ),
     "importance": (
         lambda r: (
-            bool(r.design.names or r.design.spec.columns) and not r.method.pairwise
+            bool(r.design.names or r.design.spec.columns)
+            and not r.method.pairwise
+            and not r.why_unavailable("importance()")
         )
     ),
+    "confusion": lambda r: not r.why_unavailable("confusion()"),
+    "residuals": lambda r: not r.why_unavailable("residuals()"),
     "rounds": lambda r: hasattr(r, "staged_errors") and len(r.fit.stages) > 1,
     "tree": lambda r: hasattr(r, "nodes"),
     "smooths": lambda r: r.fit.smooths is not None,
