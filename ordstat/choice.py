@@ -100,6 +100,9 @@ def choose_family(
     ------
     DataError
         No family has a maximum of its likelihood.
+    FormulaError
+        The formula has a part that no default family takes, or one of `methods` does
+        not take.
     OptionError
         Fewer than two methods, one without a likelihood, or random effects: their rows
         are not independent, as Vuong's test needs them.

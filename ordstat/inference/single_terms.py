@@ -230,7 +230,7 @@ def widest_model(r: LikelihoodResults, scope: Any) -> Marginality:
             raise _not_fixed(term.text, "with")
     if design.sample.smooths is not None or design.sample.stepped is not None:
         raise OptionError(
-            "scope must hold terms without a penalty or limits: write"
+            "scope must hold terms without a penalty or constraint: write"
             f" {UNPENALISED_TERMS} or mono(x)."
         )
     return marginality_of(design.spec)
@@ -330,13 +330,13 @@ def refit_table(
         p_value = np.where(unknown, np.nan, chi2_tail(lrt, df))
         table = NotedFrame(table.assign(lrt=lrt, p_value=p_value))
         the_same = list(table.index[(df == 0.0) & (lrt == 0.0)])
-    unfinished = [name for name, model in fits.items() if np.isnan(model.loglik)]
+    lacking = [name for name, model in fits.items() if np.isnan(model.loglik)]
     if lacks_maximum:
-        unfinished = [NONE, *unfinished]
+        lacking = [NONE, *lacking]
     notes = {
         SEPARATED_NOTE: [name for name, model in models.items() if model.separated],
         LOCAL_NOTE: [name for name, model in models.items() if model.local],
-        WITHOUT_MAXIMUM: unfinished,
+        WITHOUT_MAXIMUM: lacking,
         _NOT_NESTED: list(table.index[not_nested & ~negative]),
         NEGATIVE_NOTE: list(table.index[negative]),
         UNSCORED_NOTE: list(table.index[unscored]),
