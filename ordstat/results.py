@@ -861,6 +861,14 @@ class OrdinalResults:
             One row per measure (`ordstat.judging.errors.error_table`); NaN where a
             measure has no meaning.
 
+        Raises
+        ------
+        DataError
+            `newdata` has no row with the response and all inputs.
+        UnavailableError
+            The likelihood has no maximum, so that rows have no predictions; or the rows
+            of the fit are in blocks, and there is no `newdata`.
+
         Examples
         --------
         >>> from ordstat import datasets, ordfit
@@ -885,6 +893,16 @@ class OrdinalResults:
             With the response; the rows of the fit if not given.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            (K, K).
+
+        Raises
+        ------
+        DataError, UnavailableError
+            As in `errors`.
 
         Examples
         --------

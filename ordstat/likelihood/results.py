@@ -1999,6 +1999,9 @@ class LikelihoodResults(OrdinalResults):
         ------
         OptionError
             Unknown type.
+        UnavailableError
+            The likelihood has no maximum, so that rows have no predictions; or the rows
+            of the fit are in blocks.
 
         Notes
         -----
