@@ -48,7 +48,7 @@ def score_codes(scores: AnyArray) -> IntArray:
 
 
 def pairs_of_rows(y: IntArray, scores: AnyArray, weights: FloatArray) -> PairCounts:
-    """Counts of pairs of rows, in O(N log N) for any number of ranks.
+    """Counts of pairs of rows, in O(N log N + N log K).
 
     Parameters
     ----------
@@ -63,25 +63,25 @@ def pairs_of_rows(y: IntArray, scores: AnyArray, weights: FloatArray) -> PairCou
     >>> pairs_of_rows(np.array([0, 0, 1, 2]), scores, np.ones(4))
     PairCounts(concordant=3.0, discordant=1.0, tied=1.0, weight=4.0)
     """
-    order = np.argsort(y, kind="stable")
+    order = np.argsort(scores)
+    codes = np.cumsum(apart(scores[order])) - 1
     ranks = y[order]
-    codes = score_codes(scores)[order]
     w = np.asarray(weights, dtype=np.float64)[order]
-    earlier = np.searchsorted(ranks, ranks)  # rows of lower rank
-    top = int(codes.max(initial=0))
+    earlier = np.searchsorted(codes, codes)  # rows of lower score
+    top = int(ranks.max(initial=0))
     return PairCounts(
-        concordant=float(w @ _weight_below(codes, w, earlier)),
-        discordant=float(w @ _weight_below(top - codes, w, earlier)),
-        tied=_tied_weight(ranks, codes, w),
+        concordant=float(w @ _weight_below(ranks, w, earlier)),
+        discordant=float(w @ _weight_below(top - ranks, w, earlier)),
+        tied=_tied_weight(codes, ranks, w),
         weight=float(w.sum()),
     )
 
 
-def _tied_weight(ranks: IntArray, codes: IntArray, weights: FloatArray) -> float:
+def _tied_weight(codes: IntArray, ranks: IntArray, weights: FloatArray) -> float:
     """Weight of the pairs of equal codes and different ranks."""
     order = np.lexsort((ranks, codes))
-    new_code = np.append(True, np.diff(codes[order]) != 0)
-    new_cell = new_code | np.append(True, np.diff(ranks[order]) != 0)
+    new_code = np.diff(codes[order], prepend=-1) != 0
+    new_cell = new_code | (np.diff(ranks[order], prepend=-1) != 0)
     cells = np.bincount(np.cumsum(new_cell) - 1, weights[order])
     of_code = np.cumsum(new_code[new_cell]) - 1
     lower = np.cumsum(cells) - cells
@@ -90,25 +90,25 @@ def _tied_weight(ranks: IntArray, codes: IntArray, weights: FloatArray) -> float
 
 
 def _weight_below(
-    codes: IntArray, weights: FloatArray, earlier: IntArray
+    ranks: IntArray, weights: FloatArray, earlier: IntArray
 ) -> FloatArray:
-    """(N,) for each row the weight of lower codes among the first `earlier` rows.
+    """(N,) for each row the weight of lower ranks among the first `earlier` rows.
 
     Bit by bit from the highest, rows of equal higher bits stay together in their order,
     zeros before ones: [start, end) are the first rows among those that share the bits
     of a row so far, and the zeros among them are lower where the row has a one [wavelet
     matrix, Claude, Navarro and Ordonez 2015, Information Systems 47].
     """
-    total = np.zeros(codes.size)
-    start = np.zeros(codes.size, dtype=np.intp)
+    total = np.zeros(ranks.size)
+    start = np.zeros(ranks.size, dtype=np.intp)
     end = earlier.astype(np.intp)
-    kept = codes
+    kept = ranks
     mass = weights
-    for bit in range(int(codes.max(initial=0)).bit_length() - 1, -1, -1):
+    for bit in range(int(ranks.max(initial=0)).bit_length() - 1, -1, -1):
         ones = (kept >> bit) & 1 == 1
         zeros_before = np.append(0, np.cumsum(~ones))
         mass_before = np.append(0.0, np.cumsum(np.where(ones, 0.0, mass)))
-        has_one = (codes >> bit) & 1 == 1
+        has_one = (ranks >> bit) & 1 == 1
         low = zeros_before[start]
         high = zeros_before[end]
         total += np.where(has_one, mass_before[end] - mass_before[start], 0.0)
