@@ -394,10 +394,7 @@ def occupancy(
     whole("draws", draws, 0)
     one_of("limits", limits, LIMITS)
     _check_fit(fit)
-    if draws:
-        _check_limits(fit, limits)
-    if limits == "bootstrap":
-        _check_persons(fit, vcov)
+    _check_limits(fit, draws, limits, vcov)
     steps = _steps(times, origin)
     chosen = fit if vcov is None else fit.with_vcov(vcov)
     rule = fit.rule
@@ -469,16 +466,19 @@ def _check_fit(fit: Any) -> None:
         )
 
 
-def _check_limits(fit: LikelihoodResults, limits: str) -> None:
+def _check_limits(fit: LikelihoodResults, draws: int, limits: str, vcov: Any) -> None:
     """UnavailableError for a fit whose limits are not known, as those of an elastic
-    net.
+    net; OptionError for one without the persons that a bootstrap draws.
     """
-    question = "bootstrap()" if limits == "bootstrap" else "vcov()"
-    if why := why_unavailable(fit, question):
+    by_persons = limits == "bootstrap"
+    question = "bootstrap()" if by_persons else "vcov()"
+    if draws and (why := why_unavailable(fit, question)):
         raise UnavailableError(
             f"occupancy() has no limits here: {why} With draws=0 it gives estimates"
             " alone."
         )
+    if by_persons:
+        _check_persons(fit, vcov)
 
 
 def _check_persons(fit: LikelihoodResults, vcov: Any) -> None:

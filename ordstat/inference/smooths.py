@@ -23,8 +23,6 @@ _NOTE = (
     "p: the curve is 0 throughout [Wood 2013]; smoothing parameters count as known. An"
     " edf of 1 is a straight line."
 )
-
-
 _ORDERED_NOTE = (
     "smooth(x): an edf of 0 is no effect; p: all levels have the same effect [Wood"
     " 2013, Biometrika 100, 1005]."
@@ -47,7 +45,8 @@ def smooth_tests(r: LikelihoodResults) -> NotedFrame:
         index=[smooth.label for smooth in r.design.smooths],
     )
     formats = {"edf": ".2f", "ref_df": ".2f", "chisq": ".2f", "lambda": ".4g"}
-    notes = [_NOTE, *ordered_notes(r)]
+    curved = [_NOTE] if r.curve_coefficients.size else []
+    notes = [*curved, *ordered_notes(r)]
     return NotedFrame.of(table, notes, "Smooth terms", formats)
 
 
@@ -66,6 +65,7 @@ def curve_notes(r: LikelihoodResults) -> list[str]:
     terms = [
         f"{smooth.label} edf {edf:.2f}"
         for smooth, edf in zip(r.design.smooths, r.fit.smooths.edf, strict=True)
+        if not smooth.levels
     ]
     return [
         f"Not printed: {count} coefficients of curves, without meaning one by one"
