@@ -63,6 +63,8 @@ def test_what_needs_dense_columns_beside_the_method():
         OrdinalClassifier("logit", penalty=1.0).fit(DENSE, STARS).predict(SPARSE)
     with pytest.raises(DataError, match=r"penalty=1\.0 or penalty=ElasticNet"):
         OrdinalClassifier("logit").fit(SPARSE, STARS)
+    with pytest.raises(DataError, match="needs dense columns"):
+        OrdinalClassifier("cart").fit(coo_array(np.ones(90)), STARS)
 
 
 @pytest.mark.parametrize("kind", [csr_array, csc_matrix, coo_array, np.asarray])

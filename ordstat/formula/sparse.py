@@ -5,8 +5,9 @@ what solvers ask of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, cmp_to_key
+from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Any, NoReturn, cast
 
 import numpy as np
@@ -214,34 +215,26 @@ class SparseColumns:
         deviation = np.sqrt((squares + zeros * mean**2) / total)
         return mean, np.where(deviation > _CONSTANT * np.abs(mean), deviation, 0.0)
 
-    def equal_rows(self) -> IntArray:
-        """(N,) a number for each row, the same for equal rows."""
-        seen: dict[tuple[bytes, bytes], int] = {}
-        codes = np.empty(len(self), dtype=np.intp)
-        for row, (start, stop) in enumerate(pairwise(self.indptr.tolist())):
-            key = self.indices[start:stop].tobytes(), self.data[start:stop].tobytes()
-            codes[row] = seen.setdefault(key, len(seen))
-        return codes
-
     def row_ranks(self) -> IntArray:
         """(N,) places of the rows when sorted by their first column, then by the second
         and so on; the same for equal rows.
         """
-        ends = self.indptr
-
-        def compared(a: int, b: int) -> int:
-            first = slice(ends[a], ends[a + 1])
-            second = slice(ends[b], ends[b + 1])
-            return _order(
-                *(self.indices[first], self.data[first]),
-                *(self.indices[second], self.data[second]),
-            )
-
-        order = sorted(range(len(self)), key=cmp_to_key(compared))
-        ranks = np.zeros(len(self), dtype=np.intp)
-        for before, after in pairwise(order):
-            ranks[after] = ranks[before] + (compared(before, after) != 0)
-        return ranks
+        # Bytes are compared from the first on. Where rows differ first, a negative
+        # number comes before a row that has 0 there, and a positive one after it: the
+        # end of a row stands for its zeros.
+        negative = self.data < 0.0
+        last = 2 * self.width
+        place = np.where(negative, self.indices, last - self.indices.astype(np.int64))
+        bits = self.data.view(np.uint64)  # increase with the size of the number
+        bits = np.where(negative, ~bits, bits)
+        entries = np.column_stack([place.astype(np.uint64), bits]).astype(">u8")
+        text = entries.tobytes()
+        end = self.width.to_bytes(8, "big")
+        size = entries.itemsize * 2
+        ends = self.indptr.tolist()
+        keys = [text[size * a : size * z] + end for a, z in pairwise(ends)]
+        rank_of = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+        return np.array([rank_of[key] for key in keys], dtype=np.intp)
 
     def toarray(self) -> FloatArray:
         """(N, p) with its zeros; DataError if memory does not hold it."""
@@ -270,22 +263,6 @@ class SparseColumns:
         raise needs_dense("this", self.shape)
 
 
-def _order(a: AnyArray, x: FloatArray, b: AnyArray, z: FloatArray) -> int:
-    """-1, 0 or 1 as a row with numbers x in columns a comes before, is equal to or
-    comes after one with z in b.
-    """
-    common = min(a.size, b.size)
-    unlike = (a[:common] != b[:common]) | (x[:common] != z[:common])
-    place = int(np.argmax(unlike)) if unlike.any() else common
-    left = 0.0
-    right = 0.0
-    if place < a.size and (place == b.size or a[place] <= b[place]):
-        left = float(x[place])
-    if place < b.size and (place == a.size or b[place] <= a[place]):
-        right = float(z[place])
-    return int(left > right) - int(left < right)
-
-
 def sparse_part(X: Any) -> SparseColumns | None:
     """The columns, if they are sparse; else None."""
     return X if isinstance(X, SparseColumns) else None
@@ -296,10 +273,9 @@ def in_place_of_dense(X: SparseColumns) -> FloatArray:
     return cast(FloatArray, X)
 
 
-def needs_dense(what: str, shape: tuple[int, int], instead: str = "") -> DataError:
+def needs_dense(what: str, shape: tuple[int, ...], instead: str = "") -> DataError:
     """The error of a matrix of this shape where something needs dense columns."""
-    n, p = shape
-    size = 8.0 * n * p
+    size = 8.0 * prod(shape)
     room = available_memory()
     if size > room:
         fit = f"do not fit into the {room / _MIB:,.0f} MiB that are free"

@@ -101,7 +101,7 @@ def copies_kept_together(
     profile = np.zeros(y.size, dtype=np.intp)
     sparse = sparse_part(X)
     if sparse is not None:
-        profile = sparse.equal_rows()
+        profile = sparse.row_ranks()
     elif X.shape[1]:
         profile = np.unique(X, axis=0, return_inverse=True)[1].ravel()
     pairs, code = np.unique(np.column_stack([y, profile]), axis=0, return_inverse=True)

@@ -49,15 +49,11 @@ def test_means_and_deviations_with_the_zeros(dense, weights):
     assert deviation[3] == deviation[5] == 0.0  # constant
 
 
-def test_equal_rows_have_one_number(dense):
-    codes = SparseColumns.of(csr_array(dense)).equal_rows()
-    assert codes[4] == codes[2]
-    assert np.unique(codes).size == 8
-
-
 def test_rows_are_ordered_as_dense_ones(dense):
     rng = np.random.default_rng(1)
-    X = np.vstack([dense, rng.integers(-1, 2, size=(60, 6)), np.zeros((2, 6))])
+    small = rng.integers(-1, 2, size=(60, 6))
+    sizes = np.exp(20.0 * rng.normal(size=(60, 6)))
+    X = np.vstack([dense, -dense, small, small * sizes, np.zeros((2, 6))])
     expected = np.unique(X, axis=0, return_inverse=True)[1].ravel()
     ranks = SparseColumns.of(csr_array(X)).row_ranks()
     np.testing.assert_array_equal(ranks, expected)
