@@ -363,11 +363,20 @@ class PenalisedRows:
         )
 
     def is_crowded(self, b: FloatArray) -> bool:
-        """Whether so many coefficients of sparse columns are not 0 that a path ends; a
-        ridge has no such end.
-        """
+        """Whether so many coefficients of sparse columns are not 0 that a path ends."""
         count = int(np.count_nonzero(b))
-        return self.has_products and _CROWDED * self.total < count < b.size
+        return self.has_products and count > _CROWDED * self.total
+
+    @cached_property
+    def varies(self) -> BoolArray:
+        """(p,) whether the column of each coefficient varies: constant ones of a sparse
+        X are among them, and have no effect.
+        """
+        layout = self.problem.layout
+        location = self.problem.location
+        deviation = np.ones(layout.size)
+        deviation[layout.of_location] = location.deviation[location.kept]
+        return np.isfinite(deviation[self.groups.places])
 
     def estimates(self, theta: FloatArray, b: FloatArray) -> FloatArray:
         """(P',) the user's parameters."""
@@ -458,6 +467,7 @@ class Path:
     total : float
         Sum of the weights.
     n_penalised : int
+        Number of penalised coefficients of columns that vary.
     ended_early : bool
         Whether smaller lambdas were left out, as they explain hardly more.
     cv : Scored or None
@@ -502,7 +512,8 @@ class Path:
         Raises
         ------
         OptionError
-            A number that is not among the lambdas.
+            A number that is not among the lambdas, or a criterion where the degrees of
+            freedom are not known.
         """
         if not isinstance(choose, str):
             near = int(np.argmin(np.abs(np.log(self.lambdas / choose))))
@@ -514,7 +525,14 @@ class Path:
             return near
         if self.cv is not None and choose in ("min", "1se"):
             return self.cv.chosen(choose)
-        return int(np.argmin(self.criterion(choose)))
+        values = self.criterion(choose)
+        unknown = np.isnan(values)
+        if values.size > 1 and unknown.all():
+            raise OptionError(
+                f"{choose!r} needs degrees of freedom, which a ridge of a sparse X does"
+                " not have. Give a lambda of the path, or fit with ElasticNet(cv=5)."
+            )
+        return int(np.argmin(np.where(unknown, np.inf, values)))
 
 
 def path_of(
@@ -664,7 +682,7 @@ def _grid(net: ElasticNet, model: PenalisedRows, null: PenalisedPoint) -> FloatA
             "penalty=ElasticNet(...) found no column that is related to the response."
             " Give lambdas=."
         )
-    wide = model.total <= groups.places.size
+    wide = model.total <= np.count_nonzero(model.varies)
     span = _WIDE_SPAN if wide else _SPAN
     return np.asarray(largest * span ** np.linspace(0.0, 1.0, net.n_lambdas))
 
@@ -689,6 +707,7 @@ def _followed(
     explained = [0.0]
     ended = False
     crowded = False
+    may_crowd = shortened and net.l1_ratio > 0.0  # a ridge uses all coefficients
     for solution in follow(model, null, penalties):
         solutions.append(solution)
         explained.append(1.0 - model.total * solution.point.loglik / plain)
@@ -697,7 +716,7 @@ def _followed(
         if shortened and (late or explained[-1] > _EXPLAINED):
             ended = len(solutions) < lambdas.size
             break
-        if shortened and model.is_crowded(solution.point.b):
+        if may_crowd and model.is_crowded(solution.point.b):
             crowded = len(solutions) < lambdas.size
             break
     lambdas = lambdas[: len(solutions)]
@@ -714,7 +733,7 @@ def _followed(
         residual=np.array([solution.residual for solution in solutions]) / lambdas,
         steps=np.array([solution.steps for solution in solutions]),
         total=model.total,
-        n_penalised=int(penalised.sum()),
+        n_penalised=int(np.count_nonzero(penalised & model.varies)),
         ended_early=ended,
         ended_crowded=crowded,
     )

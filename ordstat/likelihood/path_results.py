@@ -220,7 +220,8 @@ class PathResults(ResultsWithoutErrors):
         Raises
         ------
         OptionError
-            The number is not on the path, or a rule needs cross-validation.
+            The number is not on the path, or a rule needs cross-validation or degrees
+            of freedom, which a ridge of a sparse X does not have.
         """
         if isinstance(lam, str):
             rules = CRITERIA if self._path.cv is None else (*CRITERIA, *RULES)
@@ -390,7 +391,8 @@ class PathResults(ResultsWithoutErrors):
         position = self.fit.position
         choice = self._net.choose
         chosen = ""
-        if isinstance(choice, str) and path.position(choice) == position:
+        several = path.lambdas.size > 1
+        if several and isinstance(choice, str) and path.position(choice) == position:
             chosen = f" ({_WORDS[choice]})"
         of_path = f"{position + 1} of {path.lambdas.size} on the path"
         selected = f"{path.nonzero[position]} of {path.n_penalised}"

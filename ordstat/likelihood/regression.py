@@ -163,9 +163,9 @@ class OrdinalRegression(Method):
         penalty = _penalty(self.penalty) if self.elastic_net is None else None
         if not isinstance(penalty, Ridge):
             return self
-        return replace(
-            self, penalty=ElasticNet(l1_ratio=0.0, lambdas=(penalty.weight / total,))
-        )
+        lam = penalty.weight / total
+        net = ElasticNet(l1_ratio=0.0, lambdas=(lam,), choose=lam)
+        return replace(self, penalty=net)
 
     @property
     def selects(self) -> bool:

@@ -172,10 +172,33 @@ def test_what_a_sparse_path_does_not_do():
     ridge = ElasticNet(l1_ratio=0.0)
     with pytest.raises(OptionError, match=r"choose='bic' needs degrees of freedom"):
         OrdinalClassifier("logit", penalty=ridge).fit(sparse, Y)
+    net = ElasticNet(l1_ratio=0.0, lambdas=[0.2, 0.1], choose=0.1)
+    fit = OrdinalClassifier("logit", penalty=net).fit(sparse, Y)
+    with pytest.raises(OptionError, match="'bic' needs degrees of freedom"):
+        fit.results_.at("bic")
     fit = OrdinalClassifier("logit", penalty=ElasticNet(lambdas=0.1)).fit(sparse, Y)
     for question in (fit.results_.refit, lambda: fit.results_.update(". ~ 1")):
         with pytest.raises(DataError, match="fit to a sparse X has no data frame"):
             question()
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.DataWarning")
+@pytest.mark.parametrize(
+    "net",
+    [
+        ElasticNet(l1_ratio=0.0, cv=2, n_lambdas=3),
+        ElasticNet(lambdas=[0.2, 0.1], choose="ebic"),
+    ],
+    ids=["ridge", "lasso"],
+)
+def test_constant_columns_change_no_path(net):
+    x = X[:, :50]
+    model = OrdinalClassifier("logit", penalty=net)
+    expected = model.fit(x, Y).results_.path
+    wide = np.hstack([x, np.zeros((60, 20)), np.ones((60, 1))])
+    path = model.fit(csr_array(wide), Y).results_.path
+    same = ["lambda", "loglik", "cv_mean"] if net.cv else ["lambda", "loglik", "ebic"]
+    np.testing.assert_allclose(path[same], expected[same], rtol=1e-6)
 
 
 def test_a_path_ends_where_coefficients_are_too_many():
