@@ -79,7 +79,10 @@ def ordfit(
         may be named C or log. Answers known in part: "Surv(time, event) ~ terms" (event
         1, or 0 where the answer is above time), and "interval(low, high) ~ terms" with
         low < answer <= high for numbers, both ends included for ordered categories or
-        with levels=[...]; a missing end is open.
+        with levels=[...]; a missing end is open. Likelihood methods also take curves,
+        s(x), and effects of ordered predictors: smooth(x), whose steps are shrunken
+        [Gertheiss and Tutz 2009], mono(x), whose steps have one sign [Rufibach 2010],
+        and fuse(x), which joins levels by a lasso [Gertheiss and Tutz 2010].
     data : pandas.DataFrame
         Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows
         larger than memory, which are read block by block: the path of a Parquet file, a

@@ -94,18 +94,20 @@ def choose_family(
         Vuong's test against the family with the smallest AIC, corrected by the
         difference in parameters. z is negative where the other family fits better. It
         is NaN where one model contains the other, as test by `anova()` is exact there,
-        and where both give the rows the same probabilities.
+        and where both give the rows the same probabilities. AIC, BIC, z and p are NaN
+        where the search ended without a maximum, and a note names these families.
 
     Raises
     ------
     DataError
-        No family has a maximum of its likelihood.
+        Data that cannot be fitted, or no family has a maximum of its likelihood.
     FormulaError
         The formula has a part that no default family takes, or one of `methods` does
         not take.
     OptionError
-        Fewer than two methods, one without a likelihood, or random effects: their rows
-        are not independent, as Vuong's test needs them.
+        `cv` below 2, an unknown argument, fewer than two methods, one without a
+        likelihood, or random effects: their rows are not independent, as Vuong's test
+        needs them.
 
     Notes
     -----

@@ -232,6 +232,14 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = OrdinalClassifier("redsvm", C=10).fit(data[["x1", "x2"]], data["rank"])
     >>> model.levels_
     array([1, 2, 3, 4, 5])
+
+    A sparse matrix, with a ridge:
+
+    >>> from scipy.sparse import csr_array
+    >>> X = csr_array(data[["x1", "x2"]].round())
+    >>> model = OrdinalClassifier("logit", penalty=1.0).fit(X, data["rank"])
+    >>> model.predict_proba(X).shape
+    (200, 5)
     """
 
     def __init__(
@@ -377,7 +385,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ------
         DataError
             For missing values, columns that are neither numbers nor categories, labels
-            outside `levels`, or fewer than two classes.
+            outside `levels`, fewer than two classes, or a sparse matrix where the
+            method takes none.
         OptionError
             For an unknown method or option, or a value outside its range.
 
@@ -554,7 +563,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : (N, D) numeric array, pandas or polars frame
+        X : (N, D) numeric array, pandas or polars frame, or sparse matrix
         y : (N,) labels
         sample_weight : (N,) array, optional
 

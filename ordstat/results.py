@@ -1119,7 +1119,12 @@ class OrdinalResults:
         Raises
         ------
         OptionError
-            The method has no probabilities: fit it with `calibrate=True`.
+            The method has no probabilities: fit it with `calibrate=True`; or `level` is
+            not between 0 and 1, or `weights` are given without `newdata`.
+        DataError
+            `newdata` lacks a column of the model or the response.
+        UnavailableError
+            The likelihood has no maximum, or rows of the fit have no predictions.
 
         References
         ----------

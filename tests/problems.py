@@ -30,3 +30,9 @@ def ranked(
 def curved(data: pd.DataFrame) -> pd.Series:
     """A score of a, b and c that bends and interacts."""
     return np.sin(2 * data["a"]) + data["b"] * (data["c"] > 0)
+
+
+def unrelated(rng: np.random.Generator) -> pd.DataFrame:
+    """200 rows of x with five levels, and y with four, on which x has no effect."""
+    x = rng.integers(0, 5, 200)
+    return pd.DataFrame({"x": x, "y": rng.integers(0, 4, 200)})

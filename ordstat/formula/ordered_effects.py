@@ -1,4 +1,17 @@
-"""Effects of ordered predictors: smooth(x), mono(x) and fuse(x)."""
+"""Effects of ordered predictors: smooth(x), mono(x) and fuse(x).
+
+References
+----------
+Gertheiss, J. and Tutz, G. (2009). Penalized regression with ordinal predictors.
+International Statistical Review, 77(3), 345-365: smooth(x).
+
+Gertheiss, J. and Tutz, G. (2010). Sparse modeling of categorial explanatory variables.
+Annals of Applied Statistics, 4(4), 2150-2180: fuse(x).
+
+Rufibach, K. (2010). An active set algorithm to estimate parameters in generalized
+linear models with ordered predictors. Computational Statistics and Data Analysis,
+54(6), 1442-1456: mono(x).
+"""
 
 from __future__ import annotations
 
@@ -45,23 +58,54 @@ class OrderedEffect:
 
 
 def smooth_steps(sp: float | None = None) -> OrderedEffect:
-    """smooth(x, sp=None): steps between neighbouring levels are shrunken; `sp` holds
-    the smoothing parameter.
+    """smooth(x, sp=None): the log-likelihood less sp / 2 times the sum of the squared
+    steps between neighbouring levels [Gertheiss and Tutz 2009].
+
+    Parameters
+    ----------
+    sp : float > 0, optional
+        The smoothing parameter, 1 / variance of a step; by default that of REML.
+
+    Raises
+    ------
+    OptionError
+        `sp` is not a positive number.
+
+    Examples
+    --------
+    >>> smooth_steps(sp=2)
+    OrderedEffect(kind='smooth', weight=2.0, sign=0)
     """
     weight = None if sp is None else number("sp", sp, above=0.0)
     return OrderedEffect(kind="smooth", weight=weight)
 
 
 def mono_steps(direction: str = "increasing") -> OrderedEffect:
-    """mono(x, direction="increasing"): effects do not decrease from a level to the
-    next, or do not increase, if "decreasing".
+    """mono(x, direction="increasing"): maximum likelihood under steps between
+    neighbouring levels >= 0, or <= 0, if "decreasing" [Rufibach 2010].
+
+    Parameters
+    ----------
+    direction : {"increasing", "decreasing"}
+
+    Raises
+    ------
+    OptionError
+        Another direction.
+
+    Examples
+    --------
+    >>> mono_steps("decreasing")
+    OrderedEffect(kind='mono', weight=None, sign=-1)
     """
     one_of("direction", direction, tuple(_SIGNS))
     return OrderedEffect(kind="mono", sign=_SIGNS[direction])
 
 
 def fuse_steps() -> OrderedEffect:
-    """fuse(x): a lasso joins neighbouring levels."""
+    """fuse(x): the lasso of `ElasticNet` on the steps between neighbouring levels,
+    which joins those that are 0 [Gertheiss and Tutz 2010].
+    """
     return OrderedEffect(kind="fuse")
 
 

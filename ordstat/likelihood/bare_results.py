@@ -61,7 +61,22 @@ class ResultsWithoutErrors(LikelihoodResults):
 
     @property
     def joined_levels(self) -> dict[str, list[tuple[Any, ...]]]:
-        """The levels of each ordered predictor, those of equal effects together."""
+        """The levels of each ordered predictor, those of equal effects together.
+
+        Returns
+        -------
+        dict of str to list of tuple
+            By the variable of each mono(x) and fuse(x): its levels, lowest first, in a
+            tuple for each effect. Empty without such terms.
+
+        Examples
+        --------
+        >>> from ordstat import ElasticNet, datasets, ordfit
+        >>> anes = datasets.load("anes96")
+        >>> fit = ordfit("PID ~ fuse(educ) + age", anes, penalty=ElasticNet())
+        >>> fit.joined_levels
+        {'educ': [(1, 2), (3,), (4, 5, 6, 7)]}
+        """
         return self._joined({})
 
     def _joined(self, labels: Mapping[str, str]) -> dict[str, list[tuple[Any, ...]]]:

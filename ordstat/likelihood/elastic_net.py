@@ -85,6 +85,8 @@ class ElasticNet:
     Friedman, J., Hastie, T. and Tibshirani, R. (2010). Regularization paths for
     generalized linear models via coordinate descent. Journal of Statistical Software,
     33(1), 1-22.
+    Gertheiss, J. and Tutz, G. (2010). Sparse modeling of categorial explanatory
+    variables. Annals of Applied Statistics, 4(4), 2150-2180.
     Wurm, M. J., Rathouz, P. J. and Hanlon, B. M. (2021). Regularized ordinal regression
     and the ordinalNet R package. Journal of Statistical Software, 99(6), 1-42.
 

@@ -18,8 +18,16 @@ from .unavailable import without
 class MonotoneResults(ResultsWithoutErrors):
     """A likelihood model in which ordered predictors have monotone effects, mono(x).
 
-    Coefficients are effects against the lowest level. There are no standard errors:
-    where the constraint holds a step at 0, estimates have no normal distribution.
+    The log-likelihood is largest among all effects whose steps between neighbouring
+    levels are >= 0 (or <= 0). Coefficients are effects against the lowest level. There
+    are no standard errors: where the constraint holds a step at 0, estimates have no
+    normal distribution.
+
+    References
+    ----------
+    Rufibach, K. (2010). An active set algorithm to estimate parameters in generalized
+    linear models with ordered predictors. Computational Statistics and Data Analysis,
+    54(6), 1442-1456.
 
     Examples
     --------
@@ -47,27 +55,34 @@ class MonotoneResults(ResultsWithoutErrors):
         """Likelihood ratio test that the effects of mono() are 0, against effects in
         their direction; of several mono() terms together.
 
+        With m steps, P(chisq > c) = sum_j w_j P(chi2_j > c) over j = 1, ..., m, where
+        w_j is the probability that j of m normal estimates, with the information about
+        the steps where all are 0, are positive once they are held at 0 or above.
+
         Parameters
         ----------
         draws : int
-            At least 100, of which the weights of the distribution are shares.
+            At least 100: the w_j are shares of so many draws.
         seed : int or numpy.random.Generator
+            Of the draws.
 
         Returns
         -------
         NotedFrame
-            chisq, twice the gain of the log-likelihood; mean_df, the mean of the
-            degrees of freedom of the mixture; p_value.
+            One row: chisq >= 0, twice the gain of the log-likelihood; mean_df, the sum
+            of j w_j, between 0 and m; p_value, 1 where the gain is 0.
 
         Raises
         ------
+        OptionError
+            `draws` is no whole number of at least 100.
         UnavailableError
             Other effects have no finite estimates without mono().
 
         References
         ----------
-        Silvapulle, M. J. and Sen, P. K. (2005). Constrained Statistical Inference.
-        Wiley.
+        Silvapulle, M. J. and Sen, P. K. (2005). Constrained Statistical Inference,
+        chapters 3 and 4. Wiley.
 
         Examples
         --------

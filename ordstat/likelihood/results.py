@@ -2158,11 +2158,11 @@ class LikelihoodResults(OrdinalResults):
         NotedFrame
             A row for each smooth: edf (effective degrees of freedom, 1 for a straight
             line), ref_df, chisq and p_value of the test, and the smoothing parameter.
-            Of an ordered predictor, smooth(x), ref_df is the number of steps, and the
-            test that of effects which are penalised in every direction [Wood 2013,
-            Biometrika 100, 1005-1010].
             The p-value does not account for the choice of the smoothing parameter
-            [Wood 2013, Biometrika 100, 221-228].
+            [Wood 2013, Biometrika 100, 221-228]. Of an ordered predictor, smooth(x),
+            an edf of 0 is no effect, ref_df is the number of steps, and the test that
+            of effects which are penalised in every direction [Wood 2013, Biometrika
+            100, 1005-1010].
 
         Raises
         ------
@@ -2185,17 +2185,16 @@ class LikelihoodResults(OrdinalResults):
 
         Parameters
         ----------
-        level : float
+        level : float in (0, 1)
             Confidence level of the limits, at each point.
 
         Returns
         -------
         DataFrame
-            100 rows for each smooth, and one for each level of smooth(x): smooth, x,
-            estimate, std_error, lower, upper. A
-            curve adds up to 0 over the rows of the fit. Its limits are those of the
-            curve alone, without the thresholds, and count that its smoothness is
-            estimated (`unconditional=TRUE` of R's mgcv).
+            100 rows for each s(x), and one for each level of smooth(x): smooth, x,
+            estimate, std_error, lower, upper. A curve adds up to 0 over the rows of the
+            fit. Its limits are those of the curve alone, without the thresholds, and
+            count that its smoothness is estimated (`unconditional=TRUE` of R's mgcv).
 
         Raises
         ------

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from problems import unrelated
 from scipy.stats import chi2
 
 import ordstat
@@ -59,3 +60,16 @@ def test_several_steps_lie_between_the_bounds_of_their_number(tmp_path):
         fit.monotone_test(5)
     with pytest.raises(UnavailableError, match="monotone_test"):
         fit.anova()
+
+
+@pytest.mark.slow
+def test_the_size_is_that_of_the_guide():
+    """docs/guide/smooth.md: 5.5 % and 1.4 % of 2,000 samples without an effect."""
+    rng = np.random.default_rng(0)
+    p_values = []
+    for _ in range(2000):
+        test = ordfit("y ~ mono(x)", unrelated(rng)).monotone_test(1000)
+        p_values.append(test["p_value"].item())
+    p_values = np.array(p_values)
+    assert np.mean(p_values < 0.05) == pytest.approx(0.0545, abs=0.002)
+    assert np.mean(p_values < 0.01) == pytest.approx(0.0135, abs=0.002)
