@@ -178,7 +178,7 @@ def test_fits_with_monotone_effects_are_not_compared_as_if_they_were_free():
     with pytest.raises(OptionError, match="mono"):
         ordstat.pool([fit, fit])
     for term in ("mono(dose)", "smooth(dose)"):
-        with pytest.raises(OptionError, match="without a penalty or limits"):
+        with pytest.raises(OptionError, match="without a penalty or constraint"):
             plain.add1(term)
 
 
