@@ -311,7 +311,8 @@ class Averager:
             return self.predicted.averages(through, rows, weights)[1]
 
         def errors_of(factors: FloatArray) -> FloatArray:
-            return np.sqrt(self.covariance.variances_of(derived(factors)))
+            variances = self.covariance.variances_of(derived(factors))
+            return np.sqrt(np.maximum(variances, 0.0))
 
         jacobian = derived(asked.smoothed_slopes(below, slopes[0], errors_of))
         return Average(values, jacobian[None], moves & ~np.isnan(values))

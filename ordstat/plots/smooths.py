@@ -53,15 +53,12 @@ def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
 
 def _curve(ax: Axes, curve: pd.DataFrame) -> None:
     """A line and its band."""
-    ax.fill_between(
-        curve["x"],
-        curve["lower"],
-        curve["upper"],
-        color=style.RIGHT,
-        alpha=0.2,
-        linewidth=0.0,
-    )
-    ax.plot(curve["x"], curve["estimate"], color=style.RIGHT)
+    # objects, where another smooth has levels that are texts
+    x = curve["x"].to_numpy(dtype=np.float64)
+    lower = curve["lower"]
+    upper = curve["upper"]
+    ax.fill_between(x, lower, upper, color=style.RIGHT, alpha=0.2, linewidth=0.0)
+    ax.plot(x, curve["estimate"], color=style.RIGHT)
 
 
 def _levels(ax: Axes, effects: pd.DataFrame, levels: tuple[Any, ...]) -> None:
