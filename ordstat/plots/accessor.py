@@ -892,11 +892,12 @@ class LikelihoodPlots(Plots):
         """The curves of the smooth terms with their bands, on the latent scale.
 
         A curve adds up to 0 over the rows of the fit, and its band is that of the curve
-        alone. Short lines at the bottom are the values of the rows.
+        alone. Short lines at the bottom are the values of the rows. An ordered
+        predictor, smooth(x), has a point with its limits at each level.
 
         Parameters
         ----------
-        level : float
+        level : float in (0, 1)
             Confidence level of the band, at each point.
         ax, title, labels, draw
             As in every picture. The frame: smooth, x, estimate, std_error, lower,
