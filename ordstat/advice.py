@@ -84,6 +84,15 @@ def with_advice(thing: T) -> T:
     return cast(T, call)
 
 
+def with_option_hints(value: type[T]) -> type[T]:
+    """The class of a method, kernel or learner, made to answer unknown options with a
+    hint; its methods stay as they are.
+    """
+    made: Any = value
+    made.__init__ = with_advice(made.__init__)
+    return value
+
+
 def _require_variables(
     owner: str, parameters: list[str], args: tuple[Any, ...], given: dict[str, Any]
 ) -> None:

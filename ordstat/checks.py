@@ -675,7 +675,7 @@ def check_names(
         if name not in valid:
             options = [*valid, *also]
             meant = option_advice(owner, name, options) or did_you_mean(name, options)
-            raise OptionError(
-                f"{owner} has no {kind} {name!r}.{meant} Its {kind}s are:"
-                f" {', '.join(valid)}."
-            )
+            known = f"Its {kind}s are: {', '.join(valid)}."
+            if not valid:
+                known = f"It has no {kind}s."
+            raise OptionError(f"{owner} has no {kind} {name!r}.{meant} {known}")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
+from .advice import with_option_hints
 from .checks import canonical, number, require_memory, unknown, whole
 from .exceptions import DataError, OptionError
 from .formula.row_blocks import CACHED, row_blocks
@@ -199,6 +200,7 @@ class Distance(Kernel):
         return 2.0 * half_width * float(n_columns ** (1.0 / self.order))
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Perceptron(Distance):
     """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it
@@ -214,6 +216,7 @@ class Perceptron(Distance):
     order = 2
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Stump(Distance):
     """-|x - x'|_1, an ensemble of infinitely many decision stumps [Lin 2008, sec. 5.1].
@@ -311,6 +314,7 @@ class Scaled(Kernel):
         return 1.0
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Gaussian(Scaled):
     """exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv" or several values a
@@ -330,6 +334,7 @@ class Gaussian(Scaled):
         return squared_euclidean(X, Z)
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Laplacian(Scaled):
     """exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or several values a
@@ -347,6 +352,7 @@ class Laplacian(Scaled):
         return manhattan(X, Z)
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Polynomial(Scaled):
     """(gamma x'x' + coef0)^degree; gamma=None means 1 / D, and "cv" or several values a
@@ -384,6 +390,7 @@ class Polynomial(Scaled):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Linear(Kernel):
     """x'x', the scalar product.
@@ -462,6 +469,7 @@ class Custom(Kernel):
         return self(X, np.zeros((1, X.shape[1])))[:, 0]
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """A kernel matrix in place of X: N x N for the fit, and n x N (against the training

@@ -2,6 +2,7 @@
 
 import copy
 import re
+from dataclasses import is_dataclass
 from inspect import signature
 
 import numpy as np
@@ -10,13 +11,19 @@ import pytest
 from expected import refused
 from scipy.stats import chi2
 from seams import METHODS, PREDICTION_TYPES
+from sklearn.gaussian_process.kernels import RBF
 
+import ordstat
 from ordstat import (
+    REDSVM,
     DataError,
     DataWarning,
     ElasticNet,
     FormulaError,
+    Gaussian,
+    Laplacian,
     OptionError,
+    Polynomial,
     SurveyDesign,
     compare,
     datasets,
@@ -217,6 +224,48 @@ def test_models_that_are_options_here(given, write):
 def test_arguments_of_glmnet(option, write):
     with pytest.raises(OptionError, match=f"ElasticNet has no argument .*{write}"):
         ElasticNet(**{option: 1})
+
+
+#: Public classes of methods, kernels and learners.
+VALUES = [
+    name
+    for name in dir(ordstat)
+    if isinstance(value := getattr(ordstat, name), type) and is_dataclass(value)
+]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_name_an_unknown_option(name):
+    value = getattr(ordstat, name)
+    options = list(signature(value).parameters)
+    listed = f"Its arguments are: {', '.join(options)}" if options else "no arguments"
+    match = f"^{name} has no argument 'wrong'.* {listed}"
+    with pytest.raises(OptionError, match=match):
+        value(wrong=1)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "option", "write"),
+    [
+        (Gaussian, "sigma", "kernlab's sigma is gamma"),
+        (Gaussian, "length_scale", r"gamma=1 / \(2 \* l\*\*2\)"),
+        (Laplacian, "sigma", "gamma=0.5"),
+        (Polynomial, "scale", "gamma=1.0"),
+        (Polynomial, "offset", "coef0=1.0"),
+        (Polynomial, "d", "degree=2"),
+        (REDSVM, "gamma", r"kernel=Gaussian\(gamma=0\.5\)"),
+    ],
+)
+def test_options_of_kernels_by_other_names(kernel, option, write):
+    with pytest.raises(OptionError, match=f"no argument '{option}'\\. .*{write}"):
+        kernel(**{option: 1})
+
+
+def test_gamma_from_the_length_scale_of_scikit_learn():
+    """The formula that the hint gives."""
+    X = np.random.default_rng(1).normal(size=(5, 2))
+    expected = RBF(length_scale=0.7)(X)
+    assert Gaussian(gamma=1 / (2 * 0.7**2))(X, X) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", words("attribute"))

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import one_of, whole
 from ..fit import (
     Certificate,
@@ -358,6 +359,7 @@ class WeakEnsemble(RoundsMethod):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ORBoost(WeakEnsemble):
     """ORBoost: boosting for ordinal regression [Lin & Li 2006, sec. 4.2-4.3; Lin 2008,
@@ -393,6 +395,7 @@ class ORBoost(WeakEnsemble):
     papers: ClassVar[tuple[str, ...]] = (LIN_LI, LIN)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoost(WeakEnsemble):
     """RankBoost with thresholds of minimal training cost [Lin 2008, alg. 3.3; Lin & Li
@@ -468,6 +471,7 @@ class RankBoost(WeakEnsemble):
         return replace(certificate, details=details)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdaBoost(WeakEnsemble):
     """AdaBoost for a response of two levels [Freund & Schapire 1997; Lin 2008, alg.
@@ -499,6 +503,7 @@ class AdaBoost(WeakEnsemble):
     papers: ClassVar[tuple[str, ...]] = (FREUND, LIN)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SeedBoost(WeakEnsemble):
     """SeedBoost: AdaBoost that starts from another learner, for a response of two

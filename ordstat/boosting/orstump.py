@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..compiled.weak import best_column
 from ..exceptions import OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, ThresholdRule, Trace
@@ -196,6 +197,7 @@ class ColumnScore:
         return self.sign * rows.X[:, self.column]
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ORStump(Method):
     """Decision stump for ordinal ranking, rank(x) = 1 + #{k : q x[d] > theta_k} [Lin
@@ -299,6 +301,7 @@ def _cheapest(
     return rule, mean_excess(rows.costs, rule.codes(X), rows.weights)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdaBoostOR(RoundsMethod):
     """AdaBoost for ordinal ranking [Lin 2008, alg. 4.3].

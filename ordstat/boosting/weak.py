@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray
+from ..advice import with_option_hints
 from ..checks import number, one_of, whole
 from ..compiled.weak import best_cut, climb
 from ..formula.sample import Rows, Sample
@@ -74,6 +75,7 @@ class StumpMember:
     sign: float
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class DecisionStump(WeakLearner):
     """Decision stump: the best h(x) = q sign(x[d] - t) over all columns d, thresholds t
@@ -202,6 +204,7 @@ def _log_pairs(columns: FloatArray, cuts: FloatArray, sample: Sample) -> FloatAr
     return log_pairs
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True)
 class RCDPerceptron(WeakLearner):
     """Perceptron h(x) = sign(<v, (x, 1)>), fitted by random coordinate descent from v =
@@ -242,6 +245,7 @@ class RCDPerceptron(WeakLearner):
         return DirectionTrainer.of(self, X, case_weights)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True)
 class NormalisedSigmoid(RCDPerceptron):
     """Sigmoid h(x) = tanh(<v, (x, 1)>), with v from `RCDPerceptron`, scaled to length

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from .._typing import BoolArray
+from ..advice import with_option_hints
 from ..checks import one_of
 from ..exceptions import OptionError
 from ..formula.sample import Sample
@@ -22,6 +23,7 @@ from .sequential import ContinuationRatio, Sequential, StoppingRatio
 from .stereotype import StereotypeProblem
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CumulativeLink(OrdinalRegression):
     """Cumulative link models: P(y <= k | x) = F(s (theta_k(w) - x'beta - offset)).
@@ -121,6 +123,7 @@ class CumulativeLink(OrdinalRegression):
         return self.crossing == "raise"
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdjacentCategory(OrdinalRegression):
     """Adjacent-category models: each level against the next lower one.
@@ -186,6 +189,7 @@ class AdjacentCategory(OrdinalRegression):
     )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MultinomialLogit(OrdinalRegression):
     """The multinomial logit: each level against the lowest one, whatever their order.
@@ -251,6 +255,7 @@ class MultinomialLogit(OrdinalRegression):
         _require_plain_logit(self)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StereotypeLogit(OrdinalRegression):
     """Stereotype models: effects on each level that differ by a factor alone.
@@ -380,6 +385,7 @@ class SequentialRegression(OrdinalRegression):
         return (*facts, ("direction", self.direction))
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ContinuationRatioModel(SequentialRegression):
     """Continuation-ratio models: who passes each of several stages.
@@ -442,6 +448,7 @@ class ContinuationRatioModel(SequentialRegression):
     family: ClassVar[type[Sequential]] = ContinuationRatio
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StoppingRatioModel(SequentialRegression):
     """Stopping-ratio models: who stops at each of several stages.

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import number, one_of, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, LinearPotential, ScoreRule, ThresholdRule, Trace
@@ -466,6 +467,7 @@ class OnKernel(OnlineMethod):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PRank(OnlineMethod):
     """Ranking by projecting [Crammer & Singer 2005; Milidiú & Rocha, sec. 6].
@@ -535,6 +537,7 @@ class PRank(OnlineMethod):
         }
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelPRank(OnKernel, PRank):
     """PRank [Crammer & Singer 2005] on a sum of kernels, H(x) = sum_n beta_n k(x_n, x).
@@ -571,6 +574,7 @@ class KernelPRank(OnKernel, PRank):
         }
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CuSumRank(OnlineMethod):
     """Cumulative sum ranking [Milidiú & Rocha, fig. 1 and 2], a structured perceptron.
@@ -645,6 +649,7 @@ class CuSumRank(OnlineMethod):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCuSumRank(OnKernel, CuSumRank):
     """CuSum Rank on sums of kernels: the dual structured perceptron [Milidiú & Rocha,

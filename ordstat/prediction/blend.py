@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import one_of, ticking, unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Fit, MarginFit, Rule, Trace, count_above
@@ -341,6 +342,7 @@ def _members(name: str, value: Any, of: Any) -> tuple[Any, ...] | None:
     return tuple(value)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Blend(Method):
     """Average the probabilities P(y > k | x) of several models.

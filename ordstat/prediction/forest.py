@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import AnyArray, FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
 from ..compiled.trees import find_leaves
@@ -251,6 +252,7 @@ class ForestResults(ProbabilityResults):
 _MEAN_ROUNDING = 1e-9
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPSForest(Method):
     """Random forest for ordered levels: extremely randomised trees on the ranked

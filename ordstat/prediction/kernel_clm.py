@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import number, one_of, one_spelled, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Certificate, KernelExpansion, LinearPotential, Trace
@@ -366,6 +367,7 @@ def _landmarks(name: str, value: Any, of: Any) -> int | str | None:
     return whole(name, value, 2, of=of, also=", 'all' or None")
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class KernelCumulativeLink(Method):
     """Cumulative link model with a smooth function of all columns (a Gaussian process

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..boosting.results import (
     RoundsResults,
     importance_frame,
@@ -311,6 +312,7 @@ def _or_none(check: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalBoosting(Method):
     """Gradient boosting of shallow trees for ordered levels [Friedman 2001, 2002].

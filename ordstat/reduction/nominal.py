@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import unknown
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, MarginFit, Trace
@@ -120,6 +121,7 @@ def _nominal_base(name: str, value: Any, of: Any) -> None:
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NominalClassifier(Method):
     """A classifier that ignores the order of the levels; predictions minimise the

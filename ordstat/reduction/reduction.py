@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import FloatArray, Progress
+from ..advice import with_option_hints
 from ..checks import one_of, require_memory
 from ..exceptions import DataError, UnavailableError
 from ..fit import CostBound, Fit, Trace
@@ -161,6 +162,7 @@ _DECISIONS = {
 }
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Reduction(Method):
     """Ordinal ranking by any weighted binary classifier [Lin 2008, alg. 4.1; Li & Lin

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit
 
 from .._typing import FloatArray, Progress
+from ..advice import with_option_hints
 from ..checks import number, whole
 from ..exceptions import DataError
 from ..fit import Certificate, Fit, LinearPotential, ThresholdRule, Trace
@@ -300,6 +301,7 @@ class ThresholdLossMethod(Method, ABC):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ThresholdLogisticRegression(ThresholdLossMethod):
     """Logistic regression of each question "rank above k?" with one slope [Rennie &
@@ -378,6 +380,7 @@ class ThresholdLogisticRegression(ThresholdLossMethod):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalNetwork(ThresholdLossMethod):
     """The data replication method with a neural network, oNN [Cardoso & da Costa 2007,

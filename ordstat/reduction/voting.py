@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import one_of
 from ..exceptions import DataError, OptionError
 from ..fit import CostBound, ScoreRule, Selection, Trace, VoteFit
@@ -444,6 +445,7 @@ _SOURCES = {
 }
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneVersusAll(VotingMethod):
     """K binary classifiers "is it level k?"; the largest score wins [Lin 2008, alg.
@@ -474,6 +476,7 @@ class OneVersusAll(VotingMethod):
         return against_the_rest(costs, sample.y, sample.case_weights)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneVersusOne(VotingMethod):
     """K (K - 1) / 2 binary classifiers "j rather than i?"; the level with most wins is
@@ -526,6 +529,7 @@ class OneVersusOne(VotingMethod):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CostTransform(VotingMethod):
     """Classification of examples whose labels stand for their costs [Lin 2008, alg. 2.2

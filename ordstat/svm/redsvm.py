@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..advice import with_option_hints
 from ..checks import number, one_of, whole
 from ..exceptions import OptionError
 from ..fit import (
@@ -521,6 +522,7 @@ def _ranked(
     return _Ranked(rule, potential.slopes, scores, support)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class REDSVM(KernelMachine):
     """Support vector ordinal ranking by reduction to binary classification [Lin 2008,
@@ -565,6 +567,7 @@ class REDSVM(KernelMachine):
         return self.threshold_gamma
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SVORIMC(KernelMachine):
     """Support vector ordinal regression with implicitly ordered thresholds [Chu &
@@ -599,6 +602,7 @@ class SVORIMC(KernelMachine):
     papers: ClassVar[tuple[str, ...]] = (CHU_KEERTHI, LIN)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SVOREXC(KernelMachine):
     """Support vector ordinal regression with ordered thresholds [Chu & Keerthi 2007;
@@ -636,6 +640,7 @@ class SVOREXC(KernelMachine):
     papers: ClassVar[tuple[str, ...]] = (CHU_KEERTHI, LIN)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoundarySVM(KernelMachine):
     """Large margin rank boundaries: a potential learned from pairs of rows [Herbrich,

@@ -9,6 +9,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from .._typing import FloatArray, IntArray
+from ..advice import with_option_hints
 from ..checks import number
 from ..fit import Certificate
 from ..formula.sample import Rows
@@ -221,6 +222,7 @@ class Pruner:
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True)
 class C45(BinaryLearner):
     """C4.5: a decision tree by gain ratio, with error-based pruning [Quinlan 1993].

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
+from ..advice import with_option_hints
 from ..boosting.learner import HypothesisClass, WeakHypothesis, WeakLearner, WeakTrainer
 from ..boosting.sums import InRounds
 from ..boosting.weak import Presorted, middle
@@ -357,6 +358,7 @@ class _Sequence:
         self.price[node] = (self._at[node] - self._below[node]) / (self.count[node] - 1)
 
 
+@with_option_hints
 @dataclass(frozen=True)
 class DecisionTree(WeakLearner):
     """A classification tree by the deviance [Breiman et al. 1984; Clark & Pregibon

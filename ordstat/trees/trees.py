@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._typing import IntArray, Progress
+from ..advice import with_option_hints
 from ..boosting.rounds import continued
 from ..checks import number, one_of, whole
 from ..exceptions import OptionError
@@ -300,6 +301,7 @@ CRITERIA = {
 }
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalTree(TreeMethod):
     """Classification trees by the deviance [Breiman et al. 1984; Tutz & Hechenbichler
@@ -359,6 +361,7 @@ class OrdinalTree(TreeMethod):
         return LeafShares(n_levels=n_levels)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalBagging(TreeMethod):
     """Bagging: trees on bootstrap samples of the rows [Breiman 1996; Tutz &
@@ -414,6 +417,7 @@ class OrdinalBagging(TreeMethod):
         return Plurality(n_levels=n_levels)
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class NominalAdaBoost(Boosted, TreeMethod):
     """AdaBoost of trees that ignores the order of the levels [Tutz & Hechenbichler
@@ -485,6 +489,7 @@ class NominalAdaBoost(Boosted, TreeMethod):
         )
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class FixedSplitBoosting(Boosted, TreeMethod):
     """AdaBoost for each threshold separately, combined at the end [Tutz & Hechenbichler
@@ -550,6 +555,7 @@ class FixedSplitBoosting(Boosted, TreeMethod):
         return partial(discrete_splits, above, smoothing(rows))
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalAdaBoost(Boosted, TreeMethod):
     """Ordinal AdaBoost: each round combines one tree for each threshold [Tutz &
