@@ -216,9 +216,7 @@ def ordfit(
     source = _source(data)
     row_costs, cost_option = split_cost(cost, data if source is None else ())
     cluster, covariance = _split_vcov(vcov, cluster)
-    options = options if cost_option is None else {**options, "cost": cost_option}
-    value = resolve(method, options, ordfit.__kwdefaults__ or ())
-    _refuse_fixed_cost(method, value, row_costs)
+    value = _method(method, options, cost_option, row_costs)
     value.check_constraints(constraints)
     if na_action is None:
         na_action = "keep" if value.supports.missing else "omit"
@@ -240,8 +238,7 @@ def ordfit(
         as_categories=value.supports.categories,
         by_level=value.supports.by_level,
     )
-    built = make(recipe, data) if source is None else _scanned(recipe, source, value)
-    _check_design(built, value, cost)
+    built = _design(recipe, data, source, value, cost)
     if not flag("fit", fit):
         return _outline(built, value)
     results = fit_design(
@@ -260,23 +257,26 @@ def _source(data: Any) -> Source | None:
     return source_of(data)
 
 
-def _check_design(design: Design, method: Method, cost: Any) -> None:
-    """OptionError for arguments that do not suit the method, or the levels."""
-    if design.recipe.na_action == "keep" and not method.supports.missing:
-        raise OptionError(missing_refused(type(method).__name__))
-    by_row = design.recipe.costs is not None
-    check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=by_row)
-
-
-def _scanned(recipe: Recipe, source: Source, method: Method) -> Design:
-    """The design of rows in blocks; a method that needs all rows is refused before
-    they are read.
+def _design(
+    recipe: Recipe, data: Any, source: Source | None, method: Method, cost: Any
+) -> Design:
+    """The design of rows in memory or in blocks; OptionError for arguments that do not
+    suit the method, or the levels.
     """
-    from .blocks.results import fitter
-    from .blocks.scan import scanned
+    if source is None:
+        design = make(recipe, data)
+    else:
+        from .blocks.results import fitter
+        from .blocks.scan import scanned
 
-    fitter(method)
-    return scanned(recipe, source)
+        # a method that needs all rows is refused before they are read
+        fitter(method)
+        design = scanned(recipe, source)
+    if recipe.na_action == "keep" and not method.supports.missing:
+        raise OptionError(missing_refused(type(method).__name__))
+    by_row = recipe.costs is not None
+    check_cost_labels(cost, design.levels.values, design.levels.unused, by_row=by_row)
+    return design
 
 
 def _outline(design: Design, method: Method) -> ModelOutline:
@@ -286,10 +286,17 @@ def _outline(design: Design, method: Method) -> ModelOutline:
     return outline_of(design, method)
 
 
-def _refuse_fixed_cost(method: str | Method, value: Method, row_costs: Any) -> None:
-    """OptionError for costs of rows if the name of the method fixes the cost."""
+def _method(
+    method: str | Method, options: Mapping[str, Any], cost: Any, row_costs: Any
+) -> Method:
+    """The method by its name and options; OptionError for costs of rows if the name
+    fixes the cost.
+    """
+    if cost is not None:
+        options = {**options, "cost": cost}
+    value = resolve(method, options, ordfit.__kwdefaults__ or ())
     if row_costs is None or not value.supports.row_costs:
-        return
+        return value
     entry = METHODS.get(spelled(method) or "")
     if entry is not None and "cost" in entry.preset:
         raise OptionError(
@@ -297,6 +304,7 @@ def _refuse_fixed_cost(method: str | Method, value: Method, row_costs: Any) -> N
             " would change the method: leave cost= out, or give the value"
             f" method={type(value).__name__}(...)."
         )
+    return value
 
 
 def _look_sampled(sample: Sample) -> bool:
@@ -368,27 +376,7 @@ def fit_design(
     """Fit a method to a design, and issue the warnings of the fit; with `later_levels`
     rows of all levels may come.
     """
-    if vcov is not None and not method.likelihood:
-        raise OptionError(
-            f"vcov must go with a likelihood method; {type(method).__name__} has no"
-            " standard errors."
-        )
-    if design.survey is not None and not method.likelihood:
-        raise OptionError(
-            f"design must go with a likelihood method; {type(method).__name__} has no"
-            " standard errors: give the sampling weights as weights=, and PSUs as"
-            " cluster=."
-        )
-    if design.survey is not None and design.smooths:
-        raise OptionError(
-            "design must go with a formula without smooth terms: write"
-            f" {UNPENALISED_TERMS}."
-        )
-    if design.survey is not None and design.sample.stepped is not None:
-        raise OptionError(
-            "design must go with a formula without mono() and fuse(): write x in place"
-            " of mono(x)."
-        )
+    _refuse_unsuited(design, method, vcov)
     design = method.marked(design)
     chosen = None
     if vcov is not None:
@@ -421,6 +409,33 @@ def fit_design(
     for category, message in results.fit_warnings():
         warn(message, category)
     return results
+
+
+def _refuse_unsuited(design: Design, method: Method, vcov: Any) -> None:
+    """OptionError for standard errors of methods without them, and for terms that a
+    survey design does not take.
+    """
+    if vcov is not None and not method.likelihood:
+        raise OptionError(
+            f"vcov must go with a likelihood method; {type(method).__name__} has no"
+            " standard errors."
+        )
+    if design.survey is not None and not method.likelihood:
+        raise OptionError(
+            f"design must go with a likelihood method; {type(method).__name__} has no"
+            " standard errors: give the sampling weights as weights=, and PSUs as"
+            " cluster=."
+        )
+    if design.survey is not None and design.smooths:
+        raise OptionError(
+            "design must go with a formula without smooth terms: write"
+            f" {UNPENALISED_TERMS}."
+        )
+    if design.survey is not None and design.sample.stepped is not None:
+        raise OptionError(
+            "design must go with a formula without mono() and fuse(): write x in place"
+            " of mono(x)."
+        )
 
 
 def _call(

@@ -329,16 +329,7 @@ def compare(
     """
     arguments = [name for name in signature(compare).parameters if name != "options"]
     check_names(options, [*arguments, *_OF_DATA], "compare", "argument")
-    row_costs, given = split_cost(cost, () if data is None else data)
-    price = "absolute" if given is None else given
-    if isinstance(formula, str):
-        listed = _one_list(more, methods)
-        design = _design(formula, data, cost, row_costs, options)
-        contestants, kept = from_methods(design, listed, price)
-    else:
-        _refuse_beside_fits(methods, options)
-        fits = [formula, *more] if data is None else [formula, data, *more]
-        contestants, kept = from_fits(fits, given)
+    contestants, kept, price = _contestants(formula, data, more, methods, cost, options)
     one_of("decide", decide, DECIDE)
     each = decide == "each"
     cv = whole("cv", cv, 2)
@@ -374,6 +365,28 @@ def compare(
         failed=failed,
         notes=tuple(notes),
     ).with_fold_notes()
+
+
+def _contestants(
+    formula: Any,
+    data: Any,
+    more: Sequence[Any],
+    methods: Any,
+    cost: Any,
+    options: Mapping[str, Any],
+) -> tuple[list[Contestant], list[str], Any]:
+    """What is compared, by a formula or by fits, the labels of those fitted for another
+    cost, and the cost by which all are judged.
+    """
+    row_costs, given = split_cost(cost, () if data is None else data)
+    price = "absolute" if given is None else given
+    if isinstance(formula, str):
+        listed = _one_list(more, methods)
+        design = _design(formula, data, cost, row_costs, options)
+        return *from_methods(design, listed, price), price
+    _refuse_beside_fits(methods, options)
+    fits = [formula, *more] if data is None else [formula, data, *more]
+    return *from_fits(fits, given), price
 
 
 def _design(

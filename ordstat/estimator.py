@@ -782,8 +782,6 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if isinstance(frame, SparseColumns):
             levels = [*labels.categories]
             design = sparse_design(frame, labels.codes, levels, weights, method.centres)
-            if self.constraints is None:
-                return design
             return constrained(design, self.constraints)
         response = "y"
         while response in frame:

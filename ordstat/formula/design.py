@@ -443,7 +443,7 @@ def make(
         levels=Levels(values=used.levels, unused=used.unused, open_ends=used.open_ends),
         response=given.response.name,
         formula=recipe.formula,
-        index=given.index if used.mask is None else given.index[used.mask],
+        index=used.of(given.index),
         n_given=len(given.index),
         dropped=used.dropped,
         survey=survey,
@@ -452,8 +452,6 @@ def make(
         data=data,
         recipe=recipe,
     )
-    if recipe.constraints is None:
-        return design
     return constrained(design, recipe.constraints)
 
 
@@ -707,7 +705,7 @@ def constrained(design: Design, constraints: Any) -> Design:
     Parameters
     ----------
     design : Design
-    constraints : mapping of column to "+" or "-"
+    constraints : mapping of column to "+" or "-", or None
         Columns by their names in the design, such as "g[T.b]".
 
     Raises
@@ -716,6 +714,8 @@ def constrained(design: Design, constraints: Any) -> Design:
         A constraint is not a sign, or a column is unknown or has categories without
         order.
     """
+    if constraints is None:
+        return design
     if not isinstance(constraints, Mapping):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
     signs = np.zeros(len(design.names), dtype=np.int8)

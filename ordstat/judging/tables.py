@@ -357,19 +357,23 @@ def error_bounds(
             f"{cv}-fold cv: for fits without a fold. That the fit to all rows is no"
             " worse is not proven."
         )
-    columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
-    rows = [[getattr(bound, column) for column in columns] for bound in bounds]
-    frame = pd.DataFrame(
-        rows,
-        columns=columns,
-        index=pd.Index([bound.name for bound in bounds], name="error"),
-    )
     if vacuous := [bound.name for bound in bounds if bound.vacuous]:
         notes.append(
             f"Vacuous (not below the largest possible value): {', '.join(vacuous)}."
         )
-    frame = frame.rename(columns={"training": "observed"})
+    frame = _bounds_frame(bounds)
     return NotedFrame.of(frame, (*margin_bounds.notes, *(notes if bounds else ())))
+
+
+def _bounds_frame(bounds: Sequence[Bound]) -> pd.DataFrame:
+    """A row for each bound, by its name."""
+    columns = ["value", "trivial", "vacuous", "training", "margin", "delta", "source"]
+    frame = pd.DataFrame(
+        [[getattr(bound, column) for column in columns] for bound in bounds],
+        columns=columns,
+        index=pd.Index([bound.name for bound in bounds], name="error"),
+    )
+    return frame.rename(columns={"training": "observed"})
 
 
 def _usual_deltas(rho: FloatArray) -> FloatArray:
