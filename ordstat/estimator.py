@@ -957,7 +957,10 @@ def _as_data_error() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise DataError(str(error)) from error
+        text = str(error)
+        if text.startswith("Complex data not supported"):  # the matrix follows
+            text = "X must hold real numbers; got complex ones."
+        raise DataError(text) from error
 
 
 def labels_in_order(levels: Any, name: str = "levels") -> list[Any]:

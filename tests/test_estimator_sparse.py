@@ -97,6 +97,12 @@ def test_another_number_of_columns_is_refused():
         model.results_.predict(csr_array(DENSE[:, 1:]))
 
 
+def test_complex_numbers_are_refused_without_the_matrix():
+    for X in (SPARSE, DENSE):
+        with pytest.raises(DataError, match=r"^X must hold real numbers; got complex"):
+            clone(RIDGE).fit(X * 1j, STARS)
+
+
 def test_texts_in_a_pipeline():
     pipeline = make_pipeline(TfidfVectorizer(), clone(RIDGE))
     scores = cross_val_score(pipeline, TEXTS, STARS, cv=3)

@@ -331,7 +331,8 @@ def _effect_tables(
     for kind in TITLES:
         # thresholds that are parameters themselves have a table of their own
         own_table = kind == "threshold" and r.fit.jacobian is None
-        if _rows_of(r, kind).size and not own_table:
+        without_value = kind == "phi" and not r.parameters.of("location").size
+        if _rows_of(r, kind).size and not (own_table or without_value):
             tables.append(_effect_table(r, kind, estimates, units, labels))
     if exponentiate and _rows_of(r, "location").size:
         tables.insert(1, ratio_table(r, tables[0].frame))

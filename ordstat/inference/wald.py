@@ -540,7 +540,7 @@ def named_parameters(r: LikelihoodResults) -> dict[str, list[int]]:
 
 
 def _equations(r: LikelihoodResults, hypotheses: str | Sequence[str]) -> list[str]:
-    """The hypotheses as equations; a term or parameter alone means that its
+    """The hypotheses as equations; a term or parameter, alone or "= 0", means that its
     coefficients are 0.
     """
     every = r.parameters.names
@@ -552,10 +552,11 @@ def _equations(r: LikelihoodResults, hypotheses: str | Sequence[str]) -> list[st
     shown = r.names_shown()
     equations: list[str] = []
     for given in listed_texts("hypotheses", hypotheses):
-        text = in_own_names(given, shown)
-        whole = "=" in text or _bare(text) in spelled
-        for part in [text] if whole else re.split(r"[,\n]", text):
+        for part in _parts(in_own_names(given, shown), spelled):
             name = spelled.get(_bare(part), part.strip())
+            whole = spelled.get(_without_zero(part), "")
+            if len(named.get(whole) or ()) > 1:  # a term of several coefficients
+                name = whole
             if not named.get(name) and "=" not in part:
                 raise OptionError(
                     "hypotheses must be equations such as 'x1 = x2, x3 = 0', or terms"
@@ -566,6 +567,24 @@ def _equations(r: LikelihoodResults, hypotheses: str | Sequence[str]) -> list[st
                 f"{parameter} = 0" for parameter in named.get(name) or ()
             ] or [part]
     return equations
+
+
+def _parts(text: str, spelled: Mapping[str, str]) -> list[str]:
+    """Hypotheses separated by commas and line ends; a text of which some part is
+    neither an equation nor a name stays whole, as names may have commas too.
+    """
+    if _bare(text) in spelled:
+        return [text]
+    outside = r"[,\n](?![^\[(]*[\])])"  # of brackets
+    parts = [part for part in re.split(outside, text) if part.strip()] or [text]
+    if "=" not in text or all("=" in part or _bare(part) in spelled for part in parts):
+        return parts
+    return [text]
+
+
+def _without_zero(hypothesis: str) -> str:
+    """The bare name in "name = 0"; a name alone means the same."""
+    return re.sub(r"==?0$", "", _bare(hypothesis))
 
 
 def _bare(name: str) -> str:

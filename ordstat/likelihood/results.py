@@ -129,8 +129,9 @@ class LikelihoodResults(OrdinalResults):
             "nominal": "Nominal effects",
             "scale": "Scale effects",
             "lambda": "Link",
-            "phi": "Scores of the levels",
         }
+        if self.parameters.of("location").size:  # without effects they have no value
+            titles["phi"] = "Scores of the levels"
         tables = []
         for kind, title in titles.items():
             chosen = self.parameters.of(kind)
@@ -1559,7 +1560,7 @@ class LikelihoodResults(OrdinalResults):
             ["temp", "contact"]. Or equations between commas: "temp = contact",
             "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with parameters
             by name, as in `params` or as printed ("temp: warm = 0"), or by their term
-            if it has one column.
+            if it has one column. Terms may stand between equations: "x = 0, temp".
         vcov : str or dict, optional
             As in `vcov`.
 

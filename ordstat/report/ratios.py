@@ -38,13 +38,16 @@ class Ratio(NamedTuple):
         return self.name != _EXPONENT
 
     @property
+    def noun(self) -> str:
+        """The name up to a comma: what kind of ratio, not of which levels."""
+        return self.name.partition(",")[0]
+
+    @property
     def head(self) -> str:
-        """Head of a column of them: the initials of the name up to a comma, such as
-        OR.
-        """
+        """Head of a column of them: the initials of the noun, such as OR."""
         if not self.named:
             return "exp"
-        words = re.findall(r"\w+", self.name.partition(",")[0])
+        words = re.findall(r"\w+", self.noun)
         return "".join([word[0] for word in words]).upper()
 
     @property

@@ -354,7 +354,8 @@ class FitColumn:
         """Heads of the columns of the fit."""
         if not self.options.clinical:
             return [""]
-        name = "coefficient" if self.ratio is None else self.ratio.name
+        # a note below the table says of which levels
+        name = "coefficient" if self.ratio is None else self.ratio.noun
         if self.inferential:
             inference = [f"{100 * self.options.level:g}% CI", "p"]
         else:

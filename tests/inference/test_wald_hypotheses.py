@@ -101,6 +101,45 @@ def test_terms_and_parameters_alone_are_tested_against_zero(fit):
     )
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f, x1 = 0",
+        "x1 = 0, f",
+        "x1 = 0\nf",
+        "f = 0, x1",
+        "x1==0, f[T.mid] = 0, f[T.hi]",
+    ],
+)
+def test_terms_beside_equations(text):
+    """The joint test from the matrix written by hand."""
+    data = load_data("sim500")
+    fit = ordfit("y ~ f + x1", data)
+    columns = ["f[T.mid]", "f[T.hi]", "x1"]
+    b = fit.coef[columns].to_numpy()
+    V = fit.vcov().loc[columns, columns].to_numpy()
+    joint = fit.test(text).loc["joint"]
+    assert joint["chisq"] == pytest.approx(b @ np.linalg.solve(V, b), rel=1e-8)
+    assert joint["df"] == 3
+
+
+def test_level_names_with_commas_beside_a_term():
+    data = load_data("sim500")
+    data["f"] = data["f"].map({"lo": "a, b", "mid": "c, d = 0", "hi": "e"})
+    fit = ordfit("y ~ f + x1 + x2", data)
+    alone = fit.test("f[T.c, d = 0] = 0, x1 = 0, x2 = 0")
+    assert alone.index.tolist() == [
+        "f[T.c, d = 0] = 0",
+        "x1 = 0",
+        "x2 = 0",
+        "joint",
+    ]
+    for text in ("f[T.c, d = 0] = 0, x1, x2", "x1, x2 = 0, f[T.c, d = 0] = 0"):
+        assert fit.test(text).loc["joint", "chisq"] == pytest.approx(
+            alone.loc["joint", "chisq"], rel=1e-10
+        )
+
+
 def test_hypotheses_that_contradict_each_other(fit):
     table = fit.test("temp = 0, temp = 1")
     assert (

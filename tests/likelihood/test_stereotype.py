@@ -188,6 +188,8 @@ def test_tests_without_effects_are_not_given() -> None:
     only = ordfit("y ~ a", DATA, "stereotype")
     nothing = ordfit("y ~ 1", DATA, "stereotype")
     assert nothing.edf == 3 and np.isnan(nothing.params["phi.mid"])
+    assert "Scores" not in str(nothing.summary()) + repr(nothing)
+    assert "Scores" in repr(only)
     assert np.isnan(nothing.anova(only)["p_value"].iloc[1])
     assert np.isnan(only.drop1()["p_value"]["a"])
     assert np.isnan(nothing.add1("a")["p_value"]["a"])

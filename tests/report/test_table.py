@@ -153,6 +153,12 @@ def test_exports_read_as_the_table_prints():
     )
 
 
+def test_heads_are_short_where_the_note_says_the_rest(answers):
+    shown = table(ordfit("y ~ x", answers, "stereotype"), style="clinical")
+    assert "Odds ratio" in [head[-1] for head in shown.df.columns]
+    assert "Odds ratios, highest against lowest level: above 1 =" in shown.notes
+
+
 @pytest.mark.parametrize(
     ("fits", "options", "message"),
     [
