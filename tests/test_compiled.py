@@ -167,11 +167,11 @@ CALLS = {
         lambda: [np.array([0, 2]), np.arange(2), ones(2), ones(2, 2), ones(2)],
         {0, 3},
     ),
-    "descend": (
-        descent.descend,
+    "minimise": (
+        descent.minimise,
         lambda: [
             *(ones(3, 3), np.array([0, 1, 3]), ones(2), ones(2), ones(2)),
-            *(-ones(3), ones(3), ones(3), ones(3), 1),
+            *(-ones(3), ones(3), ones(3), ones(3), 1e-9, 1),
         ],
         set(),
     ),

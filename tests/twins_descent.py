@@ -6,17 +6,73 @@ from itertools import pairwise
 
 import numpy as np
 
+from ordstat.likelihood.proximal import Shrinkage
 
-def descend(Q, starts, bound, l1, l2, lower, upper, b, r, sweeps):
-    """Twin of `ordstat.compiled.descent.descend`: proximal steps group by group."""
-    for _ in range(sweeps):
-        for g, (start, end) in enumerate(pairwise(starts)):
-            own = slice(start, end)
-            if bound[g] + l2[g] <= 0.0:
-                continue
-            pull = r[own] + bound[g] * b[own]
-            norm = np.linalg.norm(pull)
-            shrunk = max(1.0 - l1[g] / norm, 0.0) if norm else 0.0
-            new = np.clip(shrunk * pull / (bound[g] + l2[g]), lower[own], upper[own])
-            r -= Q[:, own] @ (new - b[own])
-            b[own] = new
+SWEEPS = 4
+CUTS = 5
+
+
+def minimise(Q, starts, bound, l1, l2, lower, upper, b, r, tolerance, rounds):
+    """Twin of `ordstat.compiled.descent.minimise`."""
+    penalty = Shrinkage(starts=starts, l1=l1, l2=l2, lower=lower, upper=upper)
+    for _ in range(rounds):
+        signs = np.sign(b)
+        for _ in range(SWEEPS):
+            _sweep(Q, penalty, bound, b, r)
+        if np.abs(penalty.residual(r, b)).max() <= tolerance:
+            return
+        if np.array_equal(np.sign(b), signs):
+            solved, left = _solved(Q, penalty, b, r)
+            change = penalty.value(solved) - penalty.value(b)
+            if change - 0.5 * (solved - b) @ (left + r) <= 0.0:
+                b[:] = solved
+                r[:] = left
+            if np.abs(penalty.residual(r, b)).max() <= tolerance:
+                return
+
+
+def _sweep(Q, penalty, bound, b, r):
+    """Proximal steps group by group."""
+    for g, (start, end) in enumerate(pairwise(penalty.starts)):
+        own = slice(start, end)
+        scale = bound[g] + penalty.l2[g]
+        if scale <= 0.0:
+            continue
+        pull = r[own] + bound[g] * b[own]
+        norm = np.linalg.norm(pull)
+        shrunk = max(1.0 - penalty.l1[g] / norm, 0.0) if norm else 0.0
+        limits = penalty.lower[own], penalty.upper[own]
+        new = np.clip(shrunk * pull / scale, *limits)
+        r -= Q[:, own] @ (new - b[own])
+        b[own] = new
+
+
+def _solved(Q, penalty, b, r):
+    """The minimum over the coefficients that are neither 0 nor at a bound; each that
+    would leave its sign or its bounds stays where it does.
+    """
+    b = b.copy()
+    corner = (penalty.sizes == 1)[penalty.group] & (penalty.l1 > 0.0)[penalty.group]
+    low = np.where(corner & (b > 0.0), 0.0, penalty.lower)
+    high = np.where(corner & (b < 0.0), 0.0, penalty.upper)
+    for _ in range(CUTS):
+        used = np.flatnonzero(b)
+        inside = (b > low)[used] & (b < high)[used]
+        free = used[inside]
+        if not free.size:
+            break
+        bend = penalty.curvature(b)[np.ix_(inside, inside)]
+        square = Q[np.ix_(free, free)] + bend
+        if np.linalg.eigvalsh(square)[0] <= 0.0:
+            break
+        step = np.linalg.solve(square, penalty.residual(r, b)[free])
+        room = np.where(step < 0.0, low[free], high[free]) - b[free]
+        shares = np.where(np.abs(step) > np.abs(room), room / step, 1.0)
+        first = int(np.argmin(shares))
+        b[free] += shares[first] * step
+        r = r - shares[first] * (Q[:, free] @ step)
+        if shares[first] == 1.0:
+            break
+        stopped = free[first]
+        b[stopped] = low[stopped] if step[first] < 0.0 else high[stopped]
+    return b, r

@@ -1,57 +1,262 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False
-"""Coordinate descent on a quadratic function with an elastic net penalty; its twin is in `tests/twins_descent.py`."""
+"""The minimum of a quadratic function with an elastic net penalty; its twin is in `tests/twins_descent.py`."""
 
-from libc.math cimport fmax, fmin, sqrt
+from libc.math cimport fabs, fmax, fmin, sqrt
 from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy
+from scipy.linalg.cython_lapack cimport dpotrf, dpotrs
 
 from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
+cdef enum:
+    SWEEPS = 4  # of coordinate descent between two exact solves
+    CUTS = 5  # most coefficients that an exact solve may set to 0, or to a bound
+    VECTORS = 7
 
-def descend(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[::1] bound, const double[::1] l1,
-            const double[::1] l2, const double[::1] lower, const double[::1] upper, double[::1] b, double[::1] r,
-            int sweeps):
-    """Sweep over the groups of coordinates of b (A,), each moved to the minimum of a bound on the objective.
+cdef struct Net:
+    # the objective, and its numbers of coefficients and of groups
+    Py_ssize_t n, groups
+    const double *Q
+    const double *bound
+    const double *l1
+    const double *l2
+    const double *lower
+    const double *upper
+    const Py_ssize_t *starts
+
+cdef struct Room:
+    # Buffers of n numbers; free `all`, `free_ones` and `square`.
+    double *all
+    double *move
+    double *slope
+    double *low
+    double *high
+    double *b
+    double *r
+    double *step
+    Py_ssize_t *free_ones
+    double *square
+
+
+cdef double _length(const Net *of, const double *b, Py_ssize_t g) noexcept nogil:
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(of.starts[g], of.starts[g + 1]):
+        total += b[j] * b[j]
+    return sqrt(total)
+
+
+cdef void _add_move(const Net *of, Py_ssize_t j, double by, double *r) noexcept nogil:
+    """What is left of the linear part after coefficient j has moved."""
+    cdef Py_ssize_t k
+    cdef const double *row = of.Q + j * of.n
+    for k in range(of.n):
+        r[k] -= by * row[k]
+
+
+cdef void _sweep(const Net *of, double *b, double *r, double *move) noexcept nogil:
+    """Move each group to the minimum of a bound on the objective: a group of one to its exact minimum."""
+    cdef Py_ssize_t g, j
+    cdef double norm, shrunk, new
+    for g in range(of.groups):
+        if of.bound[g] + of.l2[g] <= 0.0:  # nothing depends on it
+            continue
+        norm = 0.0
+        for j in range(of.starts[g], of.starts[g + 1]):
+            norm += (r[j] + of.bound[g] * b[j]) ** 2
+        norm = sqrt(norm)
+        shrunk = 1.0 - of.l1[g] / norm if norm > of.l1[g] else 0.0
+        shrunk /= of.bound[g] + of.l2[g]
+        for j in range(of.starts[g], of.starts[g + 1]):
+            new = fmin(fmax(shrunk * (r[j] + of.bound[g] * b[j]), of.lower[j]), of.upper[j])
+            move[j] = new - b[j]
+            b[j] = new
+        for j in range(of.starts[g], of.starts[g + 1]):
+            if move[j] != 0.0:
+                _add_move(of, j, move[j], r)
+
+
+cdef double _residual(const Net *of, const double *b, const double *r, double *pull) noexcept nogil:
+    """The largest distance from the conditions of the minimum, by any coefficient."""
+    cdef Py_ssize_t g, j
+    cdef double norm, at_zero, left, largest = 0.0
+    for g in range(of.groups):
+        norm = _length(of, b, g)
+        for j in range(of.starts[g], of.starts[g + 1]):
+            pull[j] = r[j] - of.l2[g] * b[j]
+        at_zero = 0.0
+        if norm == 0.0:
+            at_zero = _length(of, pull, g)
+            at_zero = 1.0 - of.l1[g] / at_zero if at_zero > of.l1[g] else 0.0
+        for j in range(of.starts[g], of.starts[g + 1]):
+            left = at_zero * pull[j] if norm == 0.0 else pull[j] - of.l1[g] / norm * b[j]
+            if b[j] >= of.upper[j]:
+                left = fmin(left, 0.0)
+            if b[j] <= of.lower[j]:
+                left = fmax(left, 0.0)
+            largest = fmax(largest, fabs(left))
+    return largest
+
+
+cdef double _penalty(const Net *of, const double *b) noexcept nogil:
+    cdef Py_ssize_t g
+    cdef double norm, total = 0.0
+    for g in range(of.groups):
+        norm = _length(of, b, g)
+        if norm > 0.0:
+            total += of.l1[g] * norm + 0.5 * of.l2[g] * norm * norm
+    return total
+
+
+cdef int _free(const Net *of, const double *b, const double *r, Room *room) noexcept nogil:
+    """Number of the coefficients that are neither 0 nor at a bound: sets their places, slopes and curvatures."""
+    cdef Py_ssize_t g, i, j, first
+    cdef int k = 0, count = 0
+    cdef double norm, bend
+    for j in range(of.n):
+        count += b[j] != 0.0 and room.low[j] < b[j] < room.high[j]
+    for g in range(of.groups):
+        norm = _length(of, b, g)
+        if norm == 0.0:
+            continue
+        first = k
+        bend = of.l1[g] / norm
+        for j in range(of.starts[g], of.starts[g + 1]):
+            if b[j] == 0.0 or not room.low[j] < b[j] < room.high[j]:
+                continue
+            room.free_ones[k] = j
+            room.slope[k] = r[j] - (of.l2[g] + bend) * b[j]
+            for i in range(k + 1):
+                room.square[k * count + i] = of.Q[j * of.n + room.free_ones[i]]
+            room.square[k * count + k] += of.l2[g]
+            if of.starts[g + 1] - of.starts[g] > 1:
+                room.square[k * count + k] += bend
+                for i in range(first, k + 1):
+                    room.square[k * count + i] -= bend * b[j] * b[room.free_ones[i]] / (norm * norm)
+            k += 1
+    return count
+
+
+cdef void _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil:
+    """Move b to the minimum over the coefficients that are neither 0 nor at a bound.
+
+    A coefficient that would leave its sign or its bounds stays where it does.
+    """
+    cdef Py_ssize_t g, j, stopped
+    cdef int i, count, failed, cut, one = 1
+    cdef char upper = b'U'
+    cdef double share, limit, corner
+    for g in range(of.groups):
+        corner = of.l1[g] > 0.0 and of.starts[g + 1] - of.starts[g] == 1
+        for j in range(of.starts[g], of.starts[g + 1]):
+            room.low[j] = 0.0 if corner and b[j] > 0.0 else of.lower[j]
+            room.high[j] = 0.0 if corner and b[j] < 0.0 else of.upper[j]
+    for cut in range(CUTS):
+        count = _free(of, b, r, room)
+        if count == 0:
+            return
+        # the lower triangle by rows is the upper one by columns
+        dpotrf(&upper, &count, room.square, &count, &failed)
+        if failed != 0:
+            return
+        memcpy(room.step, room.slope, count * sizeof(double))
+        dpotrs(&upper, &count, &one, room.square, &count, room.step, &count, &failed)
+        share = 1.0
+        stopped = -1
+        for i in range(count):
+            j = room.free_ones[i]
+            limit = (room.low[j] if room.step[i] < 0.0 else room.high[j]) - b[j]
+            if fabs(room.step[i]) > fabs(limit) and limit / room.step[i] < share:
+                share = limit / room.step[i]
+                stopped = j
+                corner = limit + b[j]
+        for i in range(count):
+            j = room.free_ones[i]
+            b[j] += share * room.step[i]
+            _add_move(of, j, share * room.step[i], r)
+        if stopped < 0:
+            return
+        b[stopped] = corner
+
+
+cdef bint _open(Room *room, Py_ssize_t n) noexcept nogil:
+    """Allocate buffers; False if there is not enough memory."""
+    room.all = <double *>malloc((VECTORS * n + 1) * sizeof(double))
+    room.free_ones = <Py_ssize_t *>malloc((n + 1) * sizeof(Py_ssize_t))
+    room.square = <double *>malloc((n * n + 1) * sizeof(double))
+    room.move = room.all
+    room.slope = room.move + n
+    room.low = room.slope + n
+    room.high = room.low + n
+    room.b = room.high + n
+    room.r = room.b + n
+    room.step = room.r + n
+    return room.all != NULL and room.free_ones != NULL and room.square != NULL
+
+
+cdef double _rise(const Net *of, const double *b, const double *r, const Room *room) noexcept nogil:
+    """How much higher the objective is at b than at the point that the room keeps."""
+    cdef Py_ssize_t j
+    cdef double change = _penalty(of, b) - _penalty(of, room.b)
+    for j in range(of.n):
+        change -= 0.5 * (b[j] - room.b[j]) * (r[j] + room.r[j])
+    return change
+
+
+def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[::1] bound, const double[::1] l1,
+             const double[::1] l2, const double[::1] lower, const double[::1] upper, double[::1] b, double[::1] r,
+             double tolerance, int rounds):
+    """Minimise over b (A,) by sweeps of coordinate descent and, once signs stay, exact solves over what is not 0.
 
     The objective is d'Qd / 2 - r'd, where d is the move of b, plus l1 ||b_g|| of each group and l2 b_j^2 / 2 of each
     coordinate, with lower <= b <= upper. Group g is at starts[g] to starts[g + 1] (G + 1,) and has l1 and l2 (G,);
-    `bound` (G,) is the largest eigenvalue of its block of Q, so that a group of one is moved to its exact minimum.
-    Writes b, and r - Qd over r.
+    `bound` (G,) is the largest eigenvalue of its block of Q. Ends where the conditions of the minimum are off by at
+    most `tolerance`, or after `rounds`. Writes b, and r - Qd over r.
     """
-    cdef Py_ssize_t n = b.shape[0], groups = bound.shape[0], g, j, k
-    cdef int sweep
-    cdef double norm, shrunk, new, change, done = 0.0
+    cdef Py_ssize_t n = b.shape[0], groups = bound.shape[0], g, j
+    cdef int i
+    cdef double done = 0.0
+    cdef bint stayed
+    cdef Net of
+    cdef Room room
     require_lengths(
         Q.shape[0] == Q.shape[1] == r.shape[0] == lower.shape[0] == upper.shape[0] == n
         and starts.shape[0] == groups + 1 and l1.shape[0] == l2.shape[0] == groups
         and starts[0] == 0 and starts[groups] == n,
-        "descend",
+        "minimise",
     )
     for g in range(groups):
-        require_lengths(starts[g] <= starts[g + 1], "descend")
-    cdef double *move = <double *>malloc((n + 1) * sizeof(double))
-    if move == NULL:
-        raise MemoryError()
+        require_lengths(starts[g] <= starts[g + 1], "minimise")
+    if n == 0:
+        return
+    of.n, of.groups, of.Q, of.starts, of.bound = n, groups, &Q[0, 0], &starts[0], &bound[0]
+    of.l1, of.l2, of.lower, of.upper = &l1[0], &l2[0], &lower[0], &upper[0]
     try:
+        if not _open(&room, n):
+            raise MemoryError()
         with nogil:
-            for sweep in range(sweeps):
-                let_interrupt(&done, <double>n * n)
-                for g in range(groups):
-                    if bound[g] + l2[g] <= 0.0:  # nothing depends on it
-                        continue
-                    norm = 0.0
-                    for j in range(starts[g], starts[g + 1]):
-                        norm += (r[j] + bound[g] * b[j]) ** 2
-                    norm = sqrt(norm)
-                    shrunk = 1.0 - l1[g] / norm if norm > l1[g] else 0.0
-                    shrunk /= bound[g] + l2[g]
-                    for j in range(starts[g], starts[g + 1]):
-                        new = fmin(fmax(shrunk * (r[j] + bound[g] * b[j]), lower[j]), upper[j])
-                        move[j] = new - b[j]
-                        b[j] = new
-                    for j in range(starts[g], starts[g + 1]):
-                        change = move[j]
-                        if change != 0.0:
-                            for k in range(n):
-                                r[k] -= change * Q[j, k]
+            for i in range(rounds):
+                let_interrupt(&done, SWEEPS * <double>n * n)
+                memcpy(room.b, &b[0], n * sizeof(double))
+                for g in range(SWEEPS):
+                    _sweep(&of, &b[0], &r[0], room.move)
+                if _residual(&of, &b[0], &r[0], room.slope) <= tolerance:
+                    break
+                stayed = True
+                for j in range(n):
+                    stayed = stayed and (b[j] > 0.0) == (room.b[j] > 0.0) and (b[j] < 0.0) == (room.b[j] < 0.0)
+                if not stayed:
+                    continue
+                let_interrupt(&done, CUTS * <double>n * n * n / 6.0)
+                memcpy(room.b, &b[0], n * sizeof(double))
+                memcpy(room.r, &r[0], n * sizeof(double))
+                _solve(&of, &b[0], &r[0], &room)
+                if _rise(&of, &b[0], &r[0], &room) > 0.0:
+                    memcpy(&b[0], room.b, n * sizeof(double))
+                    memcpy(&r[0], room.r, n * sizeof(double))
+                if _residual(&of, &b[0], &r[0], room.slope) <= tolerance:
+                    break
     finally:
-        free(move)
+        free(room.all)
+        free(room.free_ones)
+        free(room.square)

@@ -82,6 +82,8 @@ cdef extern from "level_rows.h":
 cdef enum:
     TILE = 32  # columns per call of BLAS
     FIRST = 4  # sums of a threshold only, before the sums with columns
+    CACHED = 32768  # numbers of columns in a chunk of rows whose scores alone are summed
+    FEWEST = 8  # rows of such a chunk
     LOGIT = 1
     PROBIT = 2
     CLOGLOG = 3
@@ -97,7 +99,8 @@ cdef struct Shape:
     int p, r, q, px, pz, width
 
 cdef struct Room:
-    # Buffers of a pass; free `all`.
+    # Buffers of a pass, for `chunk` rows at a time; free `all`.
+    Py_ssize_t chunk
     double *all
     double *rows
     double *weighed
@@ -110,20 +113,25 @@ cdef struct Room:
     OrdstatLevels levels
 
 
-cdef bint _open(Room *room, const Shape *of, Py_ssize_t places) noexcept nogil:
-    """Allocate zeroed buffers; False if there is not enough memory."""
+cdef bint _open(Room *room, const Shape *of, Py_ssize_t places, bint second) noexcept nogil:
+    """Allocate zeroed buffers; False if there is not enough memory. Those of second derivatives only if `second`."""
     cdef size_t width = <size_t>of.width, chunk = ORDSTAT_ROOM, size = <size_t>places
-    room.all = <double *>calloc(chunk * (2 * width + 2) + width * (2 + width) + size * (width + FIRST + 8), sizeof(double))
+    cdef size_t weighed = chunk * width if second else 0, square = width * width if second else 0
+    if not second and chunk * width > CACHED:
+        chunk = max(<size_t>FEWEST, CACHED // width)
+    room.chunk = <Py_ssize_t>chunk
+    room.all = <double *>calloc(chunk * (width + 2) + weighed + 2 * width + square + size * (width + FIRST + 8),
+                                sizeof(double))
     if room.all == NULL:
         return False
     room.rows = room.all
     room.weighed = room.rows + chunk * width
-    room.H = room.weighed + chunk * width
+    room.H = room.weighed + weighed
     room.tau = room.H + chunk
     room.by = room.tau + chunk
     room.score = room.by + width
     room.gram = room.score + width
-    room.sums = room.gram + width * width
+    room.sums = room.gram + square
     room.levels.high = room.sums + size * (width + FIRST)
     room.levels.low = room.levels.high + size
     room.levels.width = room.levels.low + size
@@ -290,17 +298,20 @@ cdef void _hand_over_places(const Room *room, const Shape *of, Py_ssize_t patter
                 _add(1.0, sums + FIRST + of.px, of.r, &cross[at, 0, 0] + of.p)
 
 
-cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest, double[:, ::1] gram) noexcept nogil:
-    """Add the sums of the columns; the information on both sides of the diagonal."""
+cdef void _hand_over_columns(const Room *room, const Shape *of, double[::1] rest, double[:, ::1] gram,
+                             bint second) noexcept nogil:
+    """Add the sums of the columns; the information, if `second`, on both sides of the diagonal."""
     cdef int i, j, k
     cdef double *row
     for i in range(of.q):
         k = i if i < of.p else of.px + i - of.p
-        row = room.gram + k * of.width
         rest[i] += room.score[k]
+        if not second:
+            continue
+        row = room.gram + k * of.width
         for j in range(i, of.q):
             gram[i, j] += row[j if j < of.p else of.px + j - of.p]
-    for i in range(of.q):
+    for i in range(of.q if second else 0):
         for j in range(i):
             gram[i, j] = gram[j, i]
 
@@ -421,7 +432,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
     cdef Py_ssize_t of_pattern[ORDSTAT_ROOM]
     cdef const Py_ssize_t *place
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
-    if not _open(&room, &of, patterns * (last + 2)) or at == NULL:
+    if not _open(&room, &of, patterns * (last + 2), second) or at == NULL:
         free(at)
         free(room.all)
         raise MemoryError()
@@ -431,8 +442,8 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
             if shared and not _set_levels(&room.levels, theta, step, last) and levels_only:
                 total = NAN
             while start < n and total == total:
-                let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0))
-                rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
+                let_interrupt(&done, room.chunk * (of.width + 2.0) * (of.width + 20.0))
+                rows = <int>min(room.chunk, n - start)
                 inside = _read(&room, &of, rows, start, X, Z, weights, offset, scale_offset, mean, inverse, scaled,
                                largest, at)
                 place = &y[start]
@@ -479,7 +490,7 @@ def interval_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:
                 start += rows
             if shared:
                 _hand_over_places(&room, &of, patterns, last, alpha, pairs, cross, second)
-            _hand_over_columns(&room, &of, rest, gram)
+            _hand_over_columns(&room, &of, rest, gram, second)
     finally:
         free(at)
         free(room.all)
@@ -537,7 +548,7 @@ def stage_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, :
     cdef const double *w_rows = ones
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(2, sizeof(OrdstatChunk))
     cdef OrdstatChunk *whole = at + 1
-    if not _open(&room, &of, 0) or at == NULL:
+    if not _open(&room, &of, 0, second) or at == NULL:
         free(at)
         free(room.all)
         raise MemoryError()
@@ -547,8 +558,8 @@ def stage_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, :
             for i in range(ORDSTAT_ROOM):
                 ones[i] = 1.0
             while start < n and total == total:
-                let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0 * theta.shape[0]))
-                rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
+                let_interrupt(&done, room.chunk * (of.width + 2.0) * (of.width + 20.0 * theta.shape[0]))
+                rows = <int>min(room.chunk, n - start)
                 inside = _read(&room, &of, rows, start, X, Z, weights, offset, scale_offset, mean, inverse, scaled,
                                largest, whole)
                 memset(whole.score, 0, sizeof(whole.score))
@@ -572,7 +583,7 @@ def stage_sums(const double[:, ::1] X, const double[:, ::1] Z, const double[:, :
                                &cross[k, 0, 0] if of.q > 0 else NULL)
                 _add_columns(&room, &of, rows, whole, second)
                 start += rows
-            _hand_over_columns(&room, &of, rest, gram)
+            _hand_over_columns(&room, &of, rest, gram, second)
     finally:
         free(at)
         free(room.all)
@@ -640,7 +651,7 @@ def level_sums(const double[:, ::1] X, const double[:, ::1] w, const Py_ssize_t[
     cdef Py_ssize_t size = 5 * <Py_ssize_t>last + 1 + count + m + TILE
     cdef OrdstatColumn *p = <OrdstatColumn *>calloc(size, sizeof(OrdstatColumn))
     cdef OrdstatChunk *at = <OrdstatChunk *>calloc(1, sizeof(OrdstatChunk))
-    if not _open(&room, &of, 0) or p == NULL or at == NULL:
+    if not _open(&room, &of, 0, second) or p == NULL or at == NULL:
         free(p)
         free(at)
         free(room.all)
@@ -658,8 +669,8 @@ def level_sums(const double[:, ::1] X, const double[:, ::1] w, const Py_ssize_t[
             for i in range(ORDSTAT_ROOM):
                 columns[0][i] = 1.0
             while start < n:
-                let_interrupt(&done, ORDSTAT_ROOM * (of.width + 2.0) * (of.width + 20.0 * last + count * m * m))
-                rows = <int>min(<Py_ssize_t>ORDSTAT_ROOM, n - start)
+                let_interrupt(&done, room.chunk * (of.width + 2.0) * (of.width + 20.0 * last + count * m * m))
+                rows = <int>min(room.chunk, n - start)
                 _read(&room, &of, rows, start, X, None, weights, offset, None, mean, inverse, False, 0.0, at)
                 for j in range(m if w is not None else 0):
                     for i in range(rows):
@@ -687,7 +698,7 @@ def level_sums(const double[:, ::1] X, const double[:, ::1] w, const Py_ssize_t[
                                 weighed[k][i] = columns[j][i] * sums[k][i]
                         _add_products(rows, last, weighed, of.p, room.rows, True, of.width, &cross[0, j, 0], m * of.q)
                 start += rows
-            _hand_over_columns(&room, &of, rest, gram)
+            _hand_over_columns(&room, &of, rest, gram, second)
     finally:
         free(p)
         free(at)

@@ -208,15 +208,23 @@ def equal_columns(X: FloatArray) -> list[IntArray]:
     sparse = sparse_part(X)
     if sparse is not None:
         return _equal_sparse_columns(sparse)
-    centred = X - X.mean(axis=0)
-    lengths = np.linalg.norm(centred, axis=0)
-    sizes = np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
-    varying = np.flatnonzero(lengths > CONSTANT * sizes)
-    unit = centred[:, varying] / lengths[varying]
-    marks = np.random.default_rng(0).standard_normal(len(X)) @ unit
+    mean = X.mean(axis=0)
+    squares = np.zeros(mean.size)
+    spreads(X, None, mean, np.zeros(mean.size), squares)
+    lengths = np.sqrt(squares)
+    sizes = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
+    varying = np.flatnonzero(lengths > CONSTANT * sizes * np.sqrt(len(X)))
+    vector = np.random.default_rng(0).standard_normal(len(X))
+    vector -= vector.mean()
+    marks = (vector @ X)[varying] / lengths[varying]
     order = np.argsort(np.abs(marks), kind="stable")
-    unit = unit[:, order] * np.where(marks[order] < 0.0, -1.0, 1.0)
-    apart = np.linalg.norm(np.diff(unit, axis=1), axis=0) > _EQUAL
+    signed = np.where(marks < 0.0, -1.0, 1.0) / lengths[varying]
+    # columns at most _EQUAL apart have products at most so far apart, but for rounding
+    apart = np.diff(np.abs(marks[order])) > 2.0 * _EQUAL * np.linalg.norm(vector)
+    for i in np.flatnonzero(~apart):
+        pair = order[i : i + 2]
+        unit = (X[:, varying[pair]] - mean[varying[pair]]) * signed[pair]
+        apart[i] = np.linalg.norm(unit[:, 0] - unit[:, 1]) > _EQUAL
     sets = np.split(varying[order], np.flatnonzero(apart) + 1)
     return [np.sort(places) for places in sets if places.size > 1]
 

@@ -353,8 +353,8 @@ class PenalisedRows:
         given = rows.sample.rows
         some = None
         if nominal.size and given.nominal is not None:
-            some = np.ascontiguousarray(given.nominal[:, nominal])
-        X = np.ascontiguousarray(given.X[:, location])
+            some = given.nominal.take(nominal, axis=1)
+        X = given.X.take(location, axis=1)
         return replace(
             rows,
             sample=replace(rows.sample, rows=replace(given, X=X, nominal=some)),
@@ -612,7 +612,7 @@ def _all_columns(rows: Rows, used: BoolArray) -> FloatArray:
     if sparse is not None:
         return rows.X if used.all() else in_place_of_dense(sparse[used])
     wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
-    return np.ascontiguousarray(wide[used])
+    return np.ascontiguousarray(wide if used.all() else wide[used])
 
 
 def _check_columns(

@@ -502,7 +502,7 @@ class PathResults(ResultsWithoutErrors):
             term_of = {
                 name: term for term, columns in terms.items() for name in names[columns]
             }
-            for places in equal_columns(X[used]):
+            for places in equal_columns(X if used.all() else X[used]):
                 # the column with the smallest factor alone has the effect
                 cheapest = places[factor[places] == factor[places].min()]
                 equal = [names[place] for place in cheapest]

@@ -26,25 +26,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpbtrs, dpotrf, dpotrs
+from scipy.linalg.lapack import dpbtrs
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..compiled.descent import descend
+from ..compiled.descent import minimise
 from ..newton import Blocks
 
 #: Curvature below this share of the largest is a rounding error: equal columns have
 #: none along their difference.
 _FLAT = 1e-10
-#: Sweeps of coordinate descent between two exact solves.
-_SWEEPS = 4
 #: Most rounds of sweeps and solves for one step.
 _ROUNDS = 200
-#: Most coefficients that an exact solve may set to 0, or to a bound.
-_CUTS = 5
 #: Share of the residual of the conditions that a quadratic step may leave.
 _INEXACT = 0.01
 #: Q is taken anew where a step leaves more than this share of the residual.
@@ -132,17 +129,17 @@ class Shrinkage:
     lower: FloatArray
     upper: FloatArray
 
-    @property
+    @cached_property
     def sizes(self) -> IntArray:
         """(G,) numbers of coefficients."""
         return np.diff(self.starts)
 
-    @property
+    @cached_property
     def group(self) -> IntArray:
         """(p,) group of each coefficient."""
         return np.repeat(np.arange(self.l1.size), self.sizes)
 
-    @property
+    @cached_property
     def smooth(self) -> bool:
         """Whether it has neither corners nor bounds."""
         bounded = np.isfinite(self.lower).any() or np.isfinite(self.upper).any()
@@ -150,7 +147,7 @@ class Shrinkage:
 
     def lengths(self, b: FloatArray) -> FloatArray:
         """(G,) Euclidean lengths of the groups of b (p,)."""
-        if self.l1.size == b.size:
+        if self.single:
             return np.abs(b)
         return np.sqrt(np.add.reduceat(b**2, self.starts[:-1]))
 
@@ -180,9 +177,20 @@ class Shrinkage:
         left = np.where(b >= self.upper, np.minimum(left, 0.0), left)
         return np.asarray(np.where(b <= self.lower, np.maximum(left, 0.0), left))
 
+    @cached_property
+    def single(self) -> bool:
+        """Whether every coefficient is a group."""
+        return self.l1.size == self.lower.size
+
+    def members(self, groups: IntArray) -> IntArray:
+        """(q,) coefficients of some groups, in increasing order as the groups are."""
+        if self.single:
+            return groups
+        return np.flatnonzero(np.isin(self.group, groups))
+
     def of(self, groups: IntArray) -> Shrinkage:
         """The penalty of some groups."""
-        inside = np.isin(self.group, groups)
+        inside = self.members(groups)
         return replace(
             self,
             starts=np.append(0, np.cumsum(self.sizes[groups])).astype(np.intp),
@@ -199,7 +207,7 @@ class Shrinkage:
         group = self.group
         used = np.flatnonzero(b)
         out = np.diag(self.l2[group[used]])
-        if self.l1.size == b.size:
+        if self.single:
             return out
         lengths = self.lengths(b)
         for g in np.flatnonzero((self.sizes > 1) & (lengths > 0.0)):
@@ -278,7 +286,7 @@ class Quadratic:
         cls, model: Model, point: PenalisedPoint, penalty: Shrinkage, groups: IntArray
     ) -> Quadratic | None:
         """At a point; None if the curvature is not that of a maximum in theta."""
-        active = np.flatnonzero(np.isin(penalty.group, groups))
+        active = penalty.members(groups)
         blocks = model.information(point.theta, point.b, active)
         parts = None if blocks is None else blocks.eliminated()
         if parts is None:
@@ -318,63 +326,10 @@ class Quadratic:
     ) -> FloatArray:
         """The minimum, to a residual of at most `tolerance`."""
         b = before.copy()
-        left = r.copy()
-        for _ in range(_ROUNDS):
-            signs = np.sign(b)
-            descend(
-                *(self.Q, own.starts, self.bound, own.l1, own.l2),
-                *(own.lower, own.upper, b, left, _SWEEPS),
-            )
-            if np.abs(own.residual(left, b)).max(initial=0.0) <= tolerance:
-                break
-            if not np.array_equal(np.sign(b), signs):
-                continue
-            solved = self._solved(left, b, own)
-            after = r - self.Q @ (solved - before)
-            here = self._value(r, left, b - before, own.value(b))
-            if self._value(r, after, solved - before, own.value(solved)) <= here:
-                b = solved
-                left = after
-            if np.abs(own.residual(left, b)).max(initial=0.0) <= tolerance:
-                break
-        return b
-
-    def _value(
-        self, r: FloatArray, left: FloatArray, move: FloatArray, penalty: float
-    ) -> float:
-        """d'Qd / 2 - r'd + penalty at d = `move`, where left = r - Qd."""
-        return penalty - 0.5 * float(move @ (r + left))
-
-    def _solved(self, left: FloatArray, b: FloatArray, own: Shrinkage) -> FloatArray:
-        """b moved to the minimum over the coefficients that are neither 0 nor at a
-        bound; each that would leave its sign or its bounds stays where it does.
-        """
-        b = b.copy()
-        group = own.group
-        corner = (own.sizes == 1)[group] & (own.l1 > 0.0)[group]
-        low = np.where(corner & (b > 0.0), 0.0, own.lower)
-        high = np.where(corner & (b < 0.0), 0.0, own.upper)
-        for _ in range(_CUTS):
-            used = np.flatnonzero(b)
-            inside = (b > low)[used] & (b < high)[used]
-            free = used[inside]
-            slope = own.residual(left, b)[free]
-            bend = own.curvature(b)[np.ix_(inside, inside)]
-            factor, failed = dpotrf(self.Q[np.ix_(free, free)] + bend, lower=1)
-            if failed or not free.size:
-                break
-            step = dpotrs(factor, slope, lower=1)[0]
-            room = np.where(step < 0.0, low[free], high[free]) - b[free]
-            beyond = np.abs(step) > np.abs(room)
-            shares = np.ones(free.size)
-            shares[beyond] = room[beyond] / step[beyond]
-            first = int(np.argmin(shares))
-            b[free] += shares[first] * step
-            left = left - shares[first] * (self.Q[:, free] @ step)
-            if shares[first] == 1.0:
-                break
-            stopped = free[first]
-            b[stopped] = low[stopped] if step[first] < 0.0 else high[stopped]
+        minimise(
+            *(self.Q, own.starts, self.bound, own.l1, own.l2, own.lower, own.upper),
+            *(b, r.copy(), tolerance, _ROUNDS),
+        )
         return b
 
 
