@@ -35,6 +35,10 @@ PANDAS_READERS = {
     ".sav": "read_spss",
     ".feather": "read_feather",
 }
+#: Columns of a wide frame are more than this many.
+_WIDE = 99
+#: Below this floating-point numbers hold every whole number.
+_EXACT = 2.0**53
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -446,6 +450,23 @@ def _range(value: Value) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
+def _read_at_once(frame: pd.DataFrame) -> dict[str, Column]:
+    """The columns of a row of numbers, or of a wide frame of numbers that are not
+    whole, which are read faster together; empty for other frames.
+    """
+    wide = frame.shape[1] > _WIDE and all(dtype == np.float64 for dtype in frame.dtypes)
+    if not wide and len(frame) != 1:
+        return {}
+    values = frame.to_numpy()
+    if values.dtype != np.float64:
+        return {}
+    low = values.min(initial=0.0)
+    high = values.max(initial=0.0)
+    if not (low > -_EXACT and high < _EXACT):  # none is missing or infinite either
+        return {}
+    return dict(zip(frame.columns, map(Column, values.T), strict=True))
+
+
 class Columns:
     """The columns of a frame, each read once, on demand.
 
@@ -470,18 +491,8 @@ class Columns:
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
         self._ranges: dict[str, tuple[float, float] | None] = {}
-        if (
-            declared == {}
-            and (frame.shape[1] > 99 or len(frame) == 1)
-            and frame.columns.is_unique
-            and all(dtype == np.float64 for dtype in frame.dtypes)
-        ):
-            # reading a wide frame of numbers, or a row of them, at once is faster
-            values = frame.to_numpy()
-            if np.isfinite(values.sum()):
-                self._columns = dict(
-                    zip(frame.columns, map(Column, values.T), strict=True)
-                )
+        if declared == {} and frame.columns.is_unique:
+            self._columns = _read_at_once(frame)
 
     def __contains__(self, name: str) -> bool:
         return name in self.frame.columns

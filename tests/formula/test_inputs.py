@@ -253,6 +253,18 @@ def test_a_row_alone_is_read_as_among_others(value):
         spec.rebuild(new.assign(x=np.inf).tail(1))
 
 
+@pytest.mark.parametrize("first", [0, 2**53, -(2**53) - 4])
+def test_a_row_with_whole_numbers_alone_is_read_as_among_others(first):
+    known = first + np.arange(3)  # floating-point numbers would make equal some
+    data = pd.DataFrame({"x": [0.5, 1.0, 2.5] * 3, "g": np.repeat(known, 3)})
+    spec = build("y ~ x + C(g)", data.assign(y=[1, 2, 3] * 3)).spec
+    together = spec.rebuild(data).rows.X
+    alone = [spec.rebuild(data.iloc[[row]]).rows.X[0] for row in range(9)]
+    assert np.array_equal(alone, together)
+    with pytest.raises(DataError, match=f"not in the fit: {first + 3}"):
+        spec.rebuild(data.assign(g=first + 3).tail(1))
+
+
 DAYS = pd.date_range("2020-02-27", periods=12)
 TIMES = {
     "datetime64": pd.Series(DAYS),
