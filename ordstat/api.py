@@ -13,7 +13,7 @@ import pandas as pd
 
 from ._typing import AnyArray, Progress
 from .checks import brief, flag, generator, one_of, reporter
-from .exceptions import DataWarning, OptionError, warn
+from .exceptions import DataError, DataWarning, OptionError, SeparatedError, warn
 from .formula.design import Design, make
 from .formula.inputs import check_cost_labels, shape_of
 from .formula.recipe import Recipe, arguments_text
@@ -24,6 +24,7 @@ from .judging.absent_levels import fit_levels_present
 from .likelihood.covariance_choice import chosen_covariance
 from .method import Method, missing_refused
 from .registry import METHODS, PLAIN, resolve, spelled
+from .report.cells import MOST_TERMS, first_few
 from .results import OrdinalResults
 
 if TYPE_CHECKING:
@@ -42,6 +43,9 @@ _LARGE = 100.0
 _OUTCOMES = 1.5
 _MOST_A_CELL = 2.0
 _MOST_A_SHORT_CELL = 100.0
+#: Effects, of columns of unit deviation, below this share of the largest one need not
+#: move for the response to be separated.
+_MOVES = 0.01
 
 
 def ordfit(
@@ -363,6 +367,35 @@ def _warn_of_fractions(results: Any) -> None:
     )
 
 
+def _fitted(
+    learner: Any,
+    design: Design,
+    seed: int | np.random.Generator,
+    progress: Progress | None,
+) -> Any:
+    """The fit to rows in memory; DataError that names the columns for separation among
+    very many levels.
+    """
+    try:
+        return fit_levels_present(learner, design.sample, generator(seed), progress)
+    except SeparatedError as found:
+        size = np.abs(found.moves)
+        ends = np.where(size > _MOVES * size.max(), found.moves, 0.0)
+        named = zip(design.names, ends, strict=True)
+        listed = [
+            f"{name} to {'+' if end > 0.0 else '-'}infinity"
+            for name, end in named
+            if end
+        ]
+        raise DataError(
+            "The response is separated by its columns, so that maximum likelihood"
+            f" estimates are not finite ({first_few(listed, MOST_TERMS)}), and it has"
+            f" too many levels ({len(design.levels.values):,}) for estimates of the"
+            " rest. Drop these columns, join their levels with others, give a ridge"
+            " (penalty=1.0), or round the response."
+        ) from None
+
+
 def fit_design(
     design: Design,
     method: Method,
@@ -393,7 +426,7 @@ def fit_design(
             fit = learner.fit(design.sample, generator(seed), progress)
             kind = method.results_class
         else:
-            fit = fit_levels_present(learner, design.sample, generator(seed), progress)
+            fit = _fitted(learner, design, seed, progress)
             kind = method.results_for(design.sample)
     else:
         from .blocks.results import fitter

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from ._typing import FloatArray
+
 
 class OrdstatError(Exception):
     """Base of all errors raised by ordstat."""
@@ -20,6 +22,20 @@ class FormulaError(OrdstatError, ValueError):
 
 class DataError(OrdstatError, ValueError):
     """The data do not suit the request (a column, a row, a level)."""
+
+
+class SeparatedError(DataError):
+    """Effects are infinite, among so many levels that there is no limiting model.
+
+    Attributes
+    ----------
+    moves : (p,)
+        How the effects of the location columns move; 0 where one need not.
+    """
+
+    def __init__(self, moves: FloatArray) -> None:
+        super().__init__("The response is separated.")
+        self.moves = moves
 
 
 class OptionError(OrdstatError, ValueError):

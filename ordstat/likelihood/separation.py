@@ -12,6 +12,7 @@ from ..formula.row_blocks import row_blocks
 from ..newton import Ended, Optimum
 from .columns import TOLERANCE, ColumnScales, triangle_of
 from .flexible import mirrored
+from .many_levels import MOST_THRESHOLDS, check_not_separated
 from .predictor import ModelRows
 from .problem import Problem
 
@@ -73,10 +74,18 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
 
     Ends that move outwards become infinite. Those that are left may move along further
     directions [Geyer 2009].
+
+    Raises
+    ------
+    DataError
+        Estimates are infinite, or may be, among more than MOST_THRESHOLDS thresholds.
     """
     if not suspicious(optimum) or (
         problem.at_hand is not None and at_rest(problem, optimum)
     ):
+        return None
+    if optimum.factor.V.shape[0] > MOST_THRESHOLDS:
+        check_not_separated(problem)
         return None
     ends = row_ends(problem, optimum.x)
     guess = ends.coordinates(optimum.x)

@@ -1,0 +1,132 @@
+"""Separation among very many levels, found without a matrix of all pairs of them.
+
+Location effects are infinite along b where no score x'b of a row is larger than that of
+a row with a higher answer, and some scores differ: thresholds between them can follow.
+So the programme that `separation.py` solves in thresholds and effects needs the effects
+alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .._typing import FloatArray, IntArray
+from ..exceptions import DataError, SeparatedError
+from .problem import Problem
+
+#: With more thresholds the limiting model, which has a matrix of all pairs of
+#: parameters, takes minutes.
+MOST_THRESHOLDS = 300
+#: Scores, of columns with unit deviation, that differ by more are not rounding.
+_APART = 1e-5
+#: Violations up to this are rounding of the linear programme.
+_ROUNDING = 1e-7
+#: Pairs of rows added to the programme at a time, for each column.
+_PAIRS = 5
+
+
+def check_not_separated(problem: Problem) -> None:
+    """Refuse rows whose levels the columns separate.
+
+    Raises
+    ------
+    SeparatedError
+        Some location effects are infinite.
+    DataError
+        The model is not a cumulative one with location effects, for which alone this
+        is known.
+    """
+    simple = problem.family.local and problem.structure is None
+    if not simple or problem.sample.rows.nominal is not None:
+        raise DataError(
+            "The response must have at most"
+            f" {MOST_THRESHOLDS + 1} levels where the search for the estimates of such"
+            f" a model does not settle; it has {problem.sample.n_levels:,}. Round the"
+            " response, give a ridge (penalty=1.0), or fit a cumulative model with"
+            " location effects alone, such as method='clm'."
+        )
+    sample = problem.sample
+    highest = sample.y if sample.highest is None else sample.highest
+    columns = problem.rows.model_rows(slice(None)).x
+    direction = separating(columns, sample.y, highest, sample.n_levels)
+    if direction is not None:
+        moves = np.zeros(problem.location.kept.size)
+        moves[problem.location.kept] = direction
+        raise SeparatedError(moves)
+
+
+def separating(
+    X: FloatArray, low: IntArray, high: IntArray, n_levels: int
+) -> FloatArray | None:
+    """(p,) effects along which scores rise with the answers, 0 where an effect need not
+    move; None if there are none.
+
+    The sum of the differences of all pairs of rows is made as large as possible. Few
+    pairs determine the optimum: those that a solution violates are added.
+
+    Parameters
+    ----------
+    X : (n, p) with unit deviations
+    low, high : (n,) the lowest and the highest level that each answer allows
+    n_levels : int
+
+    Examples
+    --------
+    >>> X = np.array([[-1.0, 0.5], [-1.0, -1.5], [1.0, -0.5], [1.0, 1.5]])
+    >>> level = np.array([0, 1, 2, 3])
+    >>> separating(X, level, level, 4).tolist()
+    [1.0, 0.0]
+    """
+    from scipy.optimize import linprog
+
+    if X.shape[1] == 0:
+        return None
+    higher = low.size - np.searchsorted(np.sort(low), high, side="right")
+    lower = np.searchsorted(np.sort(high), low, side="left")
+    total = (lower - higher) @ X
+    total = total / max(float(np.abs(total).max()), 1.0)
+    pairs = np.zeros((0, 2), dtype=np.intp)
+    while True:
+        solution = linprog(
+            -total,
+            A_ub=X[pairs[:, 0]] - X[pairs[:, 1]],
+            b_ub=np.zeros(len(pairs)),
+            bounds=(-1.0, 1.0),
+            method="highs",
+        )
+        if solution.x is None:
+            return None
+        direction = np.where(np.abs(solution.x) < _ROUNDING, 0.0, solution.x)
+        scores = X @ direction
+        if np.ptp(scores) <= _APART:
+            return None
+        broken = _broken(scores, low, high, n_levels, _PAIRS * X.shape[1])
+        if not len(broken):
+            return np.asarray(direction)
+        pairs = np.concatenate([pairs, broken])
+
+
+def _broken(
+    scores: FloatArray, low: IntArray, high: IntArray, n_levels: int, most: int
+) -> IntArray:
+    """(m, 2) rows of which the first has the larger score and the lower answer: the
+    worst between each two levels, and of these the `most` worst.
+    """
+    first = _largest(scores, high, n_levels - 1)
+    second = _largest(-scores, n_levels - 1 - low, n_levels - 1)[::-1]
+    excess = scores[first] - scores[second]
+    worst = np.argsort(-excess, kind="stable")[:most]
+    worst = worst[excess[worst] > _ROUNDING]
+    return np.unique(np.column_stack([first, second])[worst], axis=0)
+
+
+def _largest(scores: FloatArray, places: IntArray, count: int) -> IntArray:
+    """(count,) the row of the largest score among those at place 0 to k, for each
+    k.
+    """
+    order = np.argsort(places, kind="stable")
+    in_order = scores[order]
+    leads = in_order == np.maximum.accumulate(in_order)
+    leader = np.maximum.accumulate(np.where(leads, np.arange(scores.size), 0))
+    last = np.searchsorted(places[order], np.arange(count), side="right") - 1
+    return np.asarray(order[leader[last]])

@@ -1,0 +1,118 @@
+"""Separation among very many levels: against the programme in thresholds and effects,
+and told in little memory.
+"""
+
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linprog
+
+from ordstat import DataError, ordfit
+from ordstat.likelihood.many_levels import separating
+
+
+def columns(kind: str, y: np.ndarray, seed: int = 0) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    n = len(y)
+    frame = pd.DataFrame({"y": y, "z": rng.normal(size=n)})
+    if kind == "order":
+        frame["x"] = y / n
+    elif kind == "top":
+        frame["x"] = (y >= n - 30).astype(float)
+    elif kind == "last":
+        frame["x"] = (y == n - 1).astype(float)
+    else:
+        codes = rng.integers(0, 5, n)
+        codes[n - 3 :] = 9
+        frame["x"] = pd.Categorical([f"g{code}" for code in codes])
+    return frame
+
+
+@pytest.mark.parametrize("n", [400, 5000, 20_000])
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [("order", "x to +inf"), ("top", "x to +inf"), ("last", "x to +inf"),
+     ("factor", "x[T.g9] to +inf")],
+)  # fmt: skip
+def test_separation_is_told(kind: str, named: str, n: int) -> None:
+    """A matrix of all pairs of levels would take 1.3 MB, 200 MB and 3.2 GB."""
+    data = columns(kind, np.arange(n, dtype=float))
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError) as error:
+            ordfit("y ~ x + z", data, levels="all")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert named in str(error.value)
+    assert "z to" not in str(error.value)
+    assert peak < max(5000.0 * n, 2e7)
+
+
+def test_censored_rows_alone_are_separated() -> None:
+    """Persons of a group without an event: its hazard is 0."""
+    rng = np.random.default_rng(2)
+    n = 1200
+    data = pd.DataFrame({"time": rng.exponential(size=n), "event": 1})
+    data["x"] = np.repeat([0.0, 1.0], [n - 20, 20])
+    data.loc[data["x"] > 0.0, "event"] = 0
+    data["z"] = rng.normal(size=n)
+    with pytest.raises(DataError, match="x to "):
+        ordfit("Surv(time, event) ~ x + z", data, method="loglog")
+
+
+def test_a_ridge_fits_what_is_separated() -> None:
+    data = columns("top", np.arange(2000.0))
+    fit = ordfit("y ~ x + z", data, levels="all", penalty=1.0)
+    assert np.isfinite(fit.coef).all()
+    assert fit.converged
+
+
+def test_large_effects_that_are_finite_are_fitted() -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=1000)
+    data = pd.DataFrame({"x": x, "y": 15.0 * x + rng.logistic(size=1000)})
+    fit = ordfit("y ~ x", data, levels="all")
+    assert 13.0 < fit.coef["x"] < 17.0
+    assert np.isfinite(fit.se["x"])
+
+
+def full_programme(X: np.ndarray, low: np.ndarray, high: np.ndarray, k: int) -> bool:
+    """Whether thresholds and effects move with x_i'b <= theta_high, theta_{low - 1} <=
+    x_i'b, so that the ends rise in all.
+    """
+    rows = []
+    for x, a, b in zip(X, low, high, strict=True):
+        if b < k - 1:
+            rows.append(np.append(np.eye(k - 1)[b], -x))
+        if a > 0:
+            rows.append(np.append(-np.eye(k - 1)[a - 1], x))
+    ends = np.array(rows)
+    found = linprog(
+        -ends.sum(axis=0), A_ub=-ends, b_ub=np.zeros(len(ends)), bounds=(-1.0, 1.0)
+    )
+    return bool(found.fun < -1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_against_the_programme_in_thresholds_and_effects(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(3, 7))
+    y = np.concatenate([np.arange(k), rng.integers(0, k, 12)])
+    low = y.copy()
+    high = y.copy()
+    partly = np.arange(k, y.size)[rng.random(12) < 0.4]
+    high[partly] = k - 1
+    X = rng.integers(0, 2, (y.size, 3)).astype(float)
+    X[:, 0] += y * (seed % 2)
+    X = X - X.mean(axis=0)
+    if np.linalg.matrix_rank(X) < 3:
+        X = X + rng.normal(size=X.shape)
+    direction = separating(X, low, high, k)
+    assert (direction is not None) == full_programme(X, low, high, k)
+    if direction is not None:
+        scores = X @ direction
+        for i in range(y.size):
+            assert (scores[low > high[i]] >= scores[i] - 1e-6).all()
