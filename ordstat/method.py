@@ -144,12 +144,12 @@ class Method:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            if "check" in f.metadata:
-                value = f.metadata["check"](f.name, getattr(self, f.name), self)
-            else:
-                value = None
-            if value is not None:
-                object.__setattr__(self, f.name, value)
+            value = getattr(self, f.name)
+            if "check" not in f.metadata or value is f.default:
+                continue
+            checked = f.metadata["check"](f.name, value, self)
+            if checked is not None:
+                object.__setattr__(self, f.name, checked)
 
     def results_for(self, sample: Sample) -> type[Any]:
         """The class of the results of a fit to these rows."""

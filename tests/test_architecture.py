@@ -18,6 +18,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = (
     "scipy.stats",
     "scipy.optimize",
+    "scipy.sparse",
     "sklearn",
     "cvxpy",
     "statsmodels",

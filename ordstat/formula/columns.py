@@ -283,6 +283,8 @@ def read(column: pd.Series) -> Column:
         Dates, complex numbers, or a mixture of text and numbers.
     """
     dtype = column.dtype
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return _numbers(column)
     if isinstance(dtype, pd.CategoricalDtype):
         return _factor(
             np.asarray(column.array.codes),

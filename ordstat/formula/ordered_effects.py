@@ -188,6 +188,8 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     DataError
         A variable without an order, or with too many or too few levels.
     """
+    if not spec.calls:
+        return []
     found = []
     elsewhere = [*spec.offsets.values(), *spec.groups.values()]
     for random in spec.location.random:

@@ -247,8 +247,6 @@ def _check_place(role: str, factor: Expression) -> None:
     """FormulaError for s() inside another expression, or outside the location
     effects.
     """
-    if isinstance(factor.tree, ast.Name):  # a plain column, as most factors are
-        return
     inside = [node for node in ast.walk(factor.tree) if is_smooth(cast(Any, node))]
     if not inside:
         return
@@ -343,6 +341,8 @@ def smooth_terms(
         s() is not a factor of its own, has a number beside it, or holds a straight line
         that other terms hold too.
     """
+    if not spec.calls:
+        return (), None
     for role, side in spec.by_role.items():
         for factor in side.factors.values():
             _check_place(role, factor)

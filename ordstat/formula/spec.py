@@ -145,6 +145,11 @@ class FormulaSpec:
         """Factors, offsets and groups by key."""
         return self.factors | self.offsets | self.groups
 
+    @cached_property
+    def calls(self) -> bool:
+        """Whether some expression calls a function."""
+        return any("(" in key for key in self.expressions)
+
     def evaluate(
         self, expressions: Mapping[str, Expression], interpreter: Interpreter
     ) -> tuple[dict[str, Value], dict[str, BoolArray], tuple[str, ...]]:

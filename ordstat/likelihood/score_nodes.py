@@ -11,12 +11,14 @@ over rows then take as many values of the curve as there are nodes, not rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .._typing import FloatArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 #: Nodes of a panel: 4.2^-25 is rounding.
 _NODES = 25
@@ -51,6 +53,8 @@ class ScoreNodes:
     @classmethod
     def of(cls, scores: FloatArray) -> Self | None:
         """The nodes for the scores (n,) of rows; None where they are not few."""
+        from scipy.sparse import csr_array
+
         if not scores.size or not np.isfinite(scores).all():
             return None
         lowest = np.floor(scores.min())

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import expit, ndtr, ndtri, stdtr, stdtrit
 
 from .._typing import FloatArray
@@ -18,6 +17,9 @@ from .fit import LikelihoodFit
 from .rule import LikelihoodRule
 from .user_scale import CovarianceOperator, MappedCovariance
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 
 def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> csr_array:
     """(F, P') the linear map from the estimated parameters to all of a rule.
@@ -25,6 +27,8 @@ def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> csr_array:
     Aliased effects are 0, as is the parameter of a link that the user fixed; a flexible
     threshold next to a level without rows equals the previous one.
     """
+    from scipy.sparse import csr_array
+
     kept = ~fit.aliased
     shape = (rule.n_parameters, int(np.count_nonzero(kept)))
     structured = fit.on_flexible_scale()

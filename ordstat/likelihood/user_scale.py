@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import require_memory
 from ..formula.row_blocks import row_blocks
 from ..newton import CholeskyFactor
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 #: Arrays of parameters by parameters that are held together while a covariance matrix
 #: is formed.

@@ -141,6 +141,16 @@ def _formula(option: str) -> str:
     return "y ~ x1 + x2 + (1 | g)" if option in OF_RANDOM_EFFECTS else FORMULA
 
 
+@pytest.mark.parametrize("name", METHODS)
+def test_defaults_are_values_that_the_checks_leave_as_they_are(name):
+    method = METHODS[name].method(**METHODS[name].preset)
+    for f in fields(method):
+        if "check" in f.metadata:
+            checked = f.metadata["check"](f.name, f.default, method)
+            assert checked is None or checked == f.default
+            assert checked is None or type(checked) is type(f.default)
+
+
 @pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
 @pytest.mark.parametrize("name", one_of_each())
 def test_extreme_numbers_end_in_a_fit_or_a_refusal(name):
