@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,6 +55,11 @@ from .probabilities import LatentRule
 EXACT = 1000
 SIZES = (100, 200, 400, 800)
 MOST_PRODUCTS = 1e10
+#: Number of landmarks by which several kernels are compared.
+COMPARED = 200
+# Those go on whose loss is within this share of the best one's fall from the loss
+# without H.
+_NEAR = 0.05
 #: Largest number of rows used to choose landmarks and penalty.
 JUDGED = 3000
 
@@ -141,6 +147,11 @@ class ScaledRows:
             kernel, self.X, self.rows, self.weights, landmarks, rng
         )
 
+    def null_loss(self, some: IntArray) -> float:
+        """Mean loss of some rows with thresholds and offsets alone."""
+        rows = self.on(linear_features(self.X[:, :0], self.rows))
+        return rows.take(some, self.weights[some]).null_loss()
+
     def on(self, features: Features) -> FeatureRows:
         """The rows with their features."""
         return FeatureRows(
@@ -162,6 +173,8 @@ class Choice:
     kernel : Kernel
     features : Features
     penalty : float
+    loss : float
+        Minus the log evidence per row; infinite if nothing was compared.
     point : start of the final search, or None
     trials : tuple of Trial
         All trials.
@@ -170,6 +183,7 @@ class Choice:
     kernel: Kernel
     features: Features
     penalty: float
+    loss: float = np.inf
     point: FloatArray | None = None
     trials: tuple[Trial, ...] = ()
 
@@ -206,13 +220,39 @@ class Search:
         if self.penalty is not None and len(several) == 1 and len(numbers) == 1:
             features = self.training.features(first, numbers[0], self.seed)
             return Choice(kernel=first, features=features, penalty=self.penalty)
-        choices = [
-            self._of_kernel(kernel, (kernel.name, gamma)) for kernel, gamma in several
+        if len(several) == 1:
+            return self._of_kernel(first, (first.name, several[0][1]), numbers)
+        compared = [
+            self._of_kernel(kernel, (kernel.name, gamma), self._compared(kernel))
+            for kernel, gamma in several
         ]
-        taken = min(choices, key=lambda choice: best(choice.trials).loss)
-        return replace(
-            taken, trials=tuple(trial for choice in choices for trial in choice.trials)
-        )
+        least = min(choice.loss for choice in compared)
+        near = least + _NEAR * max(self.null_loss - least, 0.0)
+        trials = tuple(t for choice in compared for t in choice.trials)
+        finalists = list[Choice]()
+        for choice, named in zip(compared, several, strict=True):
+            more = self._beyond(choice)
+            if choice.loss > near:
+                continue
+            if more:
+                choice = self._of_kernel(
+                    choice.kernel, (choice.kernel.name, named[1]), more, choice
+                )
+                trials += choice.trials
+            finalists.append(choice)
+        taken = min(finalists, key=lambda choice: choice.loss)
+        return replace(taken, trials=trials)
+
+    @cached_property
+    def null_loss(self) -> float:
+        """Mean loss of the judged rows with thresholds and offsets alone."""
+        return self.training.null_loss(self.judged)
+
+    def _part(self, rows: FeatureRows) -> FeatureRows:
+        """The judged rows."""
+        if self.judged.size == self.training.rows.size:
+            return rows
+        return rows.take(self.judged, rows.weights[self.judged])
 
     def _numbers(self, kernel: Kernel) -> tuple[int | None, ...]:
         """Numbers of landmarks to try."""
@@ -220,36 +260,57 @@ class Search:
             return (None,)
         return landmark_numbers(self.landmarks, self.training.rows.size)
 
-    def _of_kernel(self, kernel: Kernel, named: Named) -> Choice:
+    def _compared(self, kernel: Kernel) -> tuple[int | None]:
+        """The number of landmarks by which kernels are compared."""
+        most = self._numbers(kernel)[-1]
+        few = COMPARED if most is None else min(most, COMPARED)
+        enough = kernel.linear or few >= self.training.rows.size
+        return (None if enough else few,)
+
+    def _beyond(self, choice: Choice) -> tuple[int | None, ...]:
+        """Numbers of landmarks to try beyond those of the comparison."""
+        (compared,) = self._compared(choice.kernel)
+        if compared is None or choice.features.values.shape[1] < compared:
+            return ()  # these represent the whole kernel
+        numbers = self._numbers(choice.kernel)
+        return tuple(m for m in numbers if m is None or m > compared)
+
+    def _of_kernel(
+        self,
+        kernel: Kernel,
+        named: Named,
+        numbers: Sequence[int | None],
+        before: Choice | None = None,
+    ) -> Choice:
         """Choose landmarks and penalty for one kernel; try more landmarks while they
-        lower the loss enough.
+        lower the loss enough. A number of landmarks that was asked for is taken, and
+        fewer `before` only tell where to search.
         """
-        taken: Choice | None = None
-        trials: tuple[Trial, ...] = ()
-        for landmarks in self._numbers(kernel):
+        like = None if before is None else best(before.trials)
+        taken = before if self.landmarks is None else None
+        trials = list[Trial]()
+        for landmarks in numbers:
             features = self.training.features(kernel, landmarks, self.seed)
-            before = best(trials) if trials else None
-            part = self.training.on(features)
-            if self.judged.size < self.training.rows.size:
-                part = part.take(self.judged, part.weights[self.judged])
+            part = self._part(self.training.on(features))
             judge = Evidence(part)
-            tried = self._tried(judge, part, named, before)
-            trials += tuple(tried)
-            if best(trials) is best(tried):
+            tried = self._tried(judge, part, named, like)
+            trials += tried
+            found = best(tried)
+            if taken is None or found.loss < taken.loss:
                 taken = Choice(
                     kernel=kernel,
                     features=features,
-                    penalty=best(tried).penalty,
+                    penalty=found.penalty,
+                    loss=found.loss,
                     point=judge.point,
                 )
             if landmarks is None or features.values.shape[1] < landmarks:
                 break  # fewer landmarks represent the whole kernel
-            if before is not None and not worth_more(
-                before, best(tried), part.null_loss()
-            ):
+            if like is not None and not worth_more(like, found, self.null_loss):
                 break
+            like = found if like is None or found.loss < like.loss else like
         assert taken is not None
-        return replace(taken, trials=trials)
+        return replace(taken, trials=tuple(trials))
 
     def _tried(
         self, judge: Evidence, rows: FeatureRows, named: Named, like: Trial | None
@@ -391,14 +452,17 @@ class KernelCumulativeLink(Method):
         "linear"; a value such as Gaussian(gamma=0.5); or a function of (X, Z). With
         gamma=(0.1, 1.0), or "cv" for 2^-15, 2^-13, ..., 2^3, the evidence chooses
         gamma. None chooses between the perceptron kernel and the Gaussian kernel with
-        gamma 1/4, 1 and 4 over the number of columns.
+        gamma 1/4, 1 and 4 over the number of columns. Of more than 200 rows several
+        kernels are compared with 200 landmarks; those whose evidence is within 5 % of
+        the best one's gain go on.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
         Distribution F.
     penalty : float or "evidence"
         lambda > 0, or the value with the largest evidence.
     landmarks : int, "all" or None
         Number of rows that H is built from. None means all rows up to 1000 distinct
-        rows; beyond, 100, 200, 400, ... while the evidence rises.
+        rows (or the 200 by which kernels were compared, if these have more evidence);
+        beyond, 100, 200, 400, ... while the evidence rises.
     scaling : {"range", "standard", None}
         Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
         1, or not at all.
@@ -512,7 +576,8 @@ class KernelCumulativeLink(Method):
         judged = stratified_part(training.y, JUDGED, rng)
         kernels = self.kernels(training.X.shape[1])
         numbers = landmark_numbers(self.landmarks, training.rows.size)
-        tries = len(candidates(kernels)) * len(numbers)
+        several = len(candidates(kernels))
+        tries = several * (len(numbers) + (several > 1))
         return Search(
             training=training,
             kernels=kernels,

@@ -302,6 +302,43 @@ def test_of_several_kernels_the_one_of_most_evidence_is_taken(frame):
     }
 
 
+def _curved(n):
+    rng = np.random.default_rng(8)
+    x = rng.uniform(-1, 1, size=(n, 2))
+    data = pd.DataFrame(x, columns=["a", "b"])
+    H = 3 * np.sin(4 * x[:, 0]) + x[:, 1] + 0.5 * rng.logistic(size=n)
+    return data.assign(y=np.digitize(H, [-1.5, 0.3, 2.0]))
+
+
+@pytest.mark.parametrize("landmarks", [None, "all", 220])
+def test_kernels_that_lose_with_few_landmarks_get_no_more(landmarks):
+    # three Gaussians of which one is far too narrow, one far too wide
+    data = _curved(260)
+    kernel = Gaussian(gamma=(1e-3, 1.0, 1e3))
+    fit = ordfit(FORMULA, data, "kernel-clm", kernel=kernel, landmarks=landmarks)
+    table = fit.trials
+    null = -fit.fit.null_loglik / 260
+    few = table[table["features"] <= 200].groupby("gamma")["loss"].min()
+    near = few <= few.min() + 0.05 * (null - few.min())
+    assert near.index[near].tolist() == [1.0]
+    assert set(table.loc[table["features"] > 200, "gamma"]) <= {1.0}
+    alone = ordfit(FORMULA, data, "kernel-clm", kernel=Gaussian(gamma=1.0))
+    rank = 200 if landmarks is None else (landmarks if landmarks != "all" else 260)
+    assert fit.fit.columns <= rank
+    assert fit.fit.log_evidence == pytest.approx(alone.fit.log_evidence, abs=0.5)
+    np.testing.assert_allclose(
+        fit.predict(type="prob"), alone.predict(type="prob"), atol=0.02
+    )
+
+
+def test_the_number_of_landmarks_that_was_asked_for_is_taken():
+    data = _curved(300)
+    for asked, columns in ((50, 50), ("all", 299)):
+        kernel = Laplacian(gamma=(1.0, 4.0))
+        fit = ordfit(FORMULA, data, "kernel-clm", kernel=kernel, landmarks=asked)
+        assert fit.fit.columns == columns
+
+
 def test_a_gamma_that_is_given_stays(frame):
     fit = ordfit(FORMULA, frame, "kernel-clm", kernel=Gaussian(gamma=3.0))
     assert fit.fit.rule.potential.function.kernel == Gaussian(gamma=3.0)
