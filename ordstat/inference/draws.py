@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -45,6 +45,67 @@ _EXAMPLE = "{'x': (0.0, 1.0)}"
 _Function = Callable[[pd.DataFrame], Any]
 
 
+@dataclass(frozen=True, eq=False)
+class _Names:
+    """What parameters may be called.
+
+    Attributes
+    ----------
+    shown : dict
+        Printed names by own names.
+    single : dict
+        Own names by those of terms of one column, and by themselves.
+    """
+
+    shown: dict[str, str]
+    single: dict[str, str]
+
+    @classmethod
+    def of(cls, r: LikelihoodResults) -> _Names:
+        names = r.parameters.names
+        named = named_parameters(r).items()
+        single = {text: names[at[0]] for text, at in named if len(at) == 1}
+        return cls(r.names_shown(), single)
+
+    def own(self, given: Any) -> str:
+        """The own name, if it is one of a parameter; else what was given."""
+        name = in_own_names(str(given), self.shown)
+        return self.single.get(name, name)
+
+
+class DrawnFrame(pd.DataFrame):
+    """Draws of parameters, which are found by printed names, too."""
+
+    _metadata: ClassVar[list[str]] = ["_spelled"]
+    _spelled: _Names
+
+    @property
+    def _constructor(self) -> type[DrawnFrame]:
+        return DrawnFrame
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, str):
+            key = self._own(key)
+        elif isinstance(key, list) and all(isinstance(name, str) for name in key):
+            key = [self._own(name) for name in key]
+        return super().__getitem__(key)
+
+    def _own(self, name: str) -> str:
+        """The column of a name.
+
+        Raises
+        ------
+        OptionError
+            There is none.
+        """
+        if name in self.columns or not hasattr(self, "_spelled"):
+            return name
+        own = self._spelled.own(name)
+        if own not in self.columns:
+            raise unknown("the name of a parameter", name, self.columns)
+        return own
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Draws:
     """Weighted draws from the posterior distribution of the parameters.
@@ -52,7 +113,8 @@ class Draws:
     Attributes
     ----------
     frame : pandas.DataFrame
-        (n, P) a draw a row, a parameter a column, named as in `params`.
+        (n, P) a draw a row, a parameter a column, named as in `params`; printed names,
+        such as d["temp: warm"], and terms of one column find it, too.
     weights : (n,)
         Importance weights after Pareto smoothing; they sum to 1.
     pareto_k : float
@@ -214,7 +276,8 @@ def posterior_draws(
         )
     estimated = ~r.fit.aliased
     names = np.array(r.parameters.names)[estimated].tolist()
-    normal = _Normal.of(prior, names, _own_names(r, prior))
+    known = _Names.of(r)
+    normal = _Normal.of(prior, names, known)
     centre, covariance = normal.updated(
         r.fit.coefficients[estimated], r.fit.information.covariance()
     )
@@ -228,22 +291,9 @@ def posterior_draws(
             " Use bootstrap(), or a sampler for Bayesian models.",
             ConvergenceWarning,
         )
-    frame = pd.DataFrame(draws, columns=names)
+    frame = DrawnFrame(draws, columns=names)
+    frame._spelled = known
     return Draws(frame=frame, weights=weights, pareto_k=pareto_k)
-
-
-def _own_names(r: LikelihoodResults, prior: Any) -> dict[Any, str]:
-    """The parameters that a prior names as in `params`, as printed, or by a term of one
-    column.
-    """
-    named = named_parameters(r)
-    shown = r.names_shown()
-    own = {}
-    for given in mapping("prior", prior, _EXAMPLE):
-        name = in_own_names(str(given), shown)
-        places = named.get(name, [])
-        own[given] = r.parameters.names[places[0]] if len(places) == 1 else name
-    return own
 
 
 def _proposals(
@@ -296,13 +346,13 @@ class _Normal:
         cls,
         prior: Mapping[str, tuple[float, float]] | None,
         names: list[str],
-        own: Mapping[Any, str],
+        known: _Names,
     ) -> _Normal:
-        """From the prior as it was given; `own` has the names of its parameters."""
+        """From the prior as it was given."""
         mean = np.zeros(len(names))
         precision = np.zeros(len(names))
         for given, moments in mapping("prior", prior, _EXAMPLE).items():
-            name = own[given]
+            name = known.own(given)
             if name not in names:
                 raise unknown("each name in prior", name, names)
             try:

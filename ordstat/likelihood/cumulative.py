@@ -175,9 +175,12 @@ class Cumulative(Family):
         as s and both ends shrink.
         """
         u, lo, d = predictor.ends(y)
-        q = self.link.interval(u, lo, d)
         s = predictor.s
         by_u, by_l = curvature_slopes(self.link, u, lo, d)
+        if self.link.name == "logit":  # f(u) + f(lo), for a fifth of the time
+            W = self.link.pdf(u) + self.link.pdf(lo)
+        else:
+            W = self.link.interval(u, lo, d).W
         moved = (
             np.where(np.isinf(u), 0.0, u) * by_u
             + np.where(np.isinf(lo), 0.0, lo) * by_l
@@ -187,7 +190,7 @@ class Cumulative(Family):
                 s**3 * by_u,
                 s**3 * by_l,
                 -(s**3) * (by_u + by_l),
-                -s * s * (2.0 * q.W + moved),
+                -s * s * (2.0 * W + moved),
             ]
         )
 
@@ -260,7 +263,8 @@ def curvature_slopes(
     of fourth order.
     """
     if link.name == "logit":
-        by_u, by_l = (expit(t) * expit(-t) * -np.tanh(0.5 * t) for t in (u, lo))
+        parts = ((expit(t), expit(-t)) for t in (u, lo))
+        by_u, by_l = (F * S * (S - F) for F, S in parts)
         return np.asarray(by_u), np.asarray(by_l)
     h = STEP * np.minimum(1.0, 0.25 * d)  # steps stay inside the interval
     by_u = np.zeros(u.size)

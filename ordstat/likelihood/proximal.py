@@ -31,7 +31,7 @@ from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
-from scipy.linalg.lapack import dpbtrs
+from scipy.linalg.lapack import dpbtrs, dpotrf, dpotrs
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.descent import minimise
@@ -439,6 +439,9 @@ class PathPoint:
             return float("nan")
         inside = np.isin(fresh.active, used)
         Q = fresh.Q[np.ix_(inside, inside)]
+        factor, failed = dpotrf(Q + bend, lower=1)
+        if not failed and factor.diagonal().min() ** 2 > _FLAT * Q.diagonal().max():
+            return float(np.trace(dpotrs(factor, Q, lower=1)[0]))
         inverse = np.linalg.pinv(Q + bend, _FLAT, hermitian=True)
         return float(np.trace(inverse @ Q))
 

@@ -35,6 +35,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import refuse_beside
 from ..exceptions import DataError
+from ..formula.row_blocks import row_blocks
 from ..formula.sample import Sample
 from ..formula.smooths import UNPENALISED_TERMS
 from ..newton import (
@@ -98,6 +99,10 @@ _LARGEST_ERROR = 50.0
 _PRIOR = 0.1
 #: Share of the diagonal by which an indefinite information is raised at least.
 _LEAST_DAMPING = 1e-3
+#: Steps of psi up to this length that end as near to a known maximum lead to it.
+_NEAR = 0.1
+#: Rows at a time, whose arrays stay in the cache.
+_CHUNK = 4096
 #: Eigenvalues of the Hessian below this share of the largest count as that share.
 _FLAT = 1e-12
 
@@ -227,6 +232,27 @@ class RestrictedPoint:
     moves: FloatArray
 
 
+class RowPart(NamedTuple):
+    """Some of the rows.
+
+    Attributes
+    ----------
+    rows : ModelRows
+        Scaled columns.
+    y, weights : (n,)
+    columns : (n, q + 1)
+        Derivatives of the score by b.
+    jacobian : Jacobian
+        Of the predictors.
+    """
+
+    rows: ModelRows
+    y: IntArray
+    weights: FloatArray
+    columns: FloatArray
+    jacobian: Jacobian
+
+
 @dataclass(frozen=True, eq=False)
 class RestrictedLikelihood:
     """V of a problem with smooths.
@@ -342,7 +368,7 @@ class RestrictedLikelihood:
             information=A,
             inverse=inverse,
             value=value,
-            gradient=self._gradient(x, rho, inverse, pulls),
+            gradient=self._gradient(x, rho, inverse, pulls, at.score, information),
             curvature=self._curvature(x, rho, inverse, sides, own),
             moves=-inverse @ sides,
         )
@@ -391,31 +417,60 @@ class RestrictedLikelihood:
         return pulls
 
     @cached_property
-    def _rows(self) -> tuple[ModelRows, FloatArray]:
-        """The scaled columns, and (n, q + 1) derivatives of the score by b."""
-        rows = self.problem.rows.model_rows(slice(None))
-        return rows, np.column_stack([-np.ones(len(rows.x)), rows.x])
+    def _parts(self) -> list[RowPart]:
+        """The rows, few at a time."""
+        problem = self.problem
+        start = problem.start()
+        parts = []
+        for some in row_blocks(problem.sample.n, room=_CHUNK):
+            rows = problem.rows.model_rows(some)
+            y = problem.sample.y[some]
+            terms = problem.family.eta_terms(problem.rows.predictor(rows, start), y)
+            assert terms is not None
+            by_columns = problem.solver_layout.by_columns
+            part = RowPart(
+                rows=rows,
+                y=y,
+                weights=problem.sample.case_weights[some],
+                columns=np.column_stack([-np.ones(rows.n), rows.x]),
+                jacobian=Jacobian(rows, terms.places, by_columns),
+            )
+            parts.append(part)
+        return parts
+
+    def _bends(self, x: FloatArray, inverse: FloatArray) -> tuple[FloatArray, ...]:
+        """(P,) and (q + 1,) derivatives of log|A| / 2 by all parameters and by b."""
+        problem = self.problem
+        layout = problem.solver_layout
+        by_columns = np.zeros(layout.size)
+        by_score = np.zeros(len(inverse))
+        for part in self._parts:
+            predictor = problem.rows.predictor(part.rows, x)
+            slopes = problem.family.curvature_slopes(predictor, part.y)
+            columns = part.columns
+            spread = np.einsum("ij,ij->i", columns @ inverse, columns)
+            slopes *= 0.5 * part.weights * spread
+            by_columns += part.jacobian.total(slopes)
+            by_score += slopes[len(part.jacobian.places)] @ columns
+        by_parameter = np.empty(layout.size)
+        by_parameter[layout.order_by_columns] = by_columns
+        return by_parameter, by_score
 
     def _gradient(
-        self, x: FloatArray, rho: FloatArray, inverse: FloatArray, pulls: FloatArray
+        self,
+        x: FloatArray,
+        rho: FloatArray,
+        inverse: FloatArray,
+        pulls: FloatArray,
+        score: FloatArray,
+        information: FloatArray,
     ) -> FloatArray:
-        problem = self.problem
-        sample = problem.sample
-        rows, columns = self._rows
-        predictor = problem.rows.predictor(rows, x)
-        terms = problem.family.terms(predictor, sample.y)
-        assert terms is not None
-        slopes = problem.family.curvature_slopes(predictor, sample.y)
-        weights = sample.case_weights
-        H = len(terms.places)
-        half = 0.5 * weights * np.einsum("ij,ij->i", columns @ inverse, columns)
-        q = inverse @ (columns.T @ (half * slopes[H]))
-        t = weights * (columns @ q)
-        by_predictor = weights * terms.score - half * slopes + t * terms.second()[H]
-        layout = problem.solver_layout
-        jacobian = Jacobian(rows, terms.places, layout.by_columns)
-        by_parameter = np.empty(layout.size)
-        by_parameter[layout.order_by_columns] = jacobian.total(by_predictor)
+        """Of V by psi; `score` (P,) and `information` (P, P) are those of the penalised
+        log-likelihood.
+        """
+        bends, by_score = self._bends(x, inverse)
+        q = inverse @ by_score
+        by_parameter = score - bends + information @ (self.inner @ q)
         beta = self.effects(x)
         by_rho = np.empty(len(self.blocks))
         for j, block in enumerate(self.blocks):
@@ -484,6 +539,17 @@ class RestrictedLikelihood:
         x = point.x + self.inner @ (point.moves @ step)
         x[self.outer] += step[:size]
         return self.at(x, point.rho + step[size:])
+
+    def leads_to(
+        self, known: RestrictedPoint, point: RestrictedPoint, step: FloatArray
+    ) -> bool:
+        """Whether a short step of psi ends next to a known point."""
+        move = known.x - point.x
+        t = move[self.outer] - self.inner[self.outer, 0] * move[0]
+        apart = np.append(t, known.rho - point.rho)
+        free = self.free(point) | self.free(known)
+        longest = max(np.abs(step[free]).max(), np.abs(apart - step)[free].max())
+        return bool(longest <= _NEAR)
 
     def bends(self, point: RestrictedPoint) -> FloatArray:
         """(J,) effective degrees of freedom beyond those of the straight line."""
@@ -627,7 +693,7 @@ def _highest(
     smoother = restricted.at(point.x, point.rho + np.where(free, _SMOOTHER, 0.0))
     if smoother is None or not free.any():
         return found
-    other = search(restricted, smoother, max_iter)
+    other = search(restricted, smoother, max_iter, found[0])
     lost = [
         _unbound(reached, point.rho) or ended not in (Ended.CONVERGED, Ended.ROUNDING)
         for reached, _, ended in (found, other)
@@ -646,9 +712,14 @@ def _unbound(point: RestrictedPoint, start: FloatArray) -> bool:
 
 
 def search(
-    restricted: RestrictedLikelihood, point: RestrictedPoint, max_iter: int
+    restricted: RestrictedLikelihood,
+    point: RestrictedPoint,
+    max_iter: int,
+    known: RestrictedPoint | None = None,
 ) -> tuple[RestrictedPoint, list[float], Ended]:
-    """The maximum of V from a point, the values on the way, and how it ended."""
+    """The maximum of V from a point, the values on the way, and how it ended; `known`,
+    a maximum, as soon as a step leads to it.
+    """
     size = restricted.outer.size
     values = [point.value]
     ended = Ended.MOST_ITERATIONS
@@ -663,6 +734,10 @@ def search(
             break
         if _HALF * before <= left <= TOLERANCE:
             ended = Ended.ROUNDING
+            break
+        if known is not None and restricted.leads_to(known, point, step):
+            point = known
+            ended = Ended.CONVERGED
             break
         before = left
         step[size:] = np.clip(step[size:], -_CAP, _CAP)

@@ -164,3 +164,21 @@ def test_aliased_effects_have_no_draws():
     with pytest.warns(Warning):
         fit = ordfit("rating ~ temp + again", wine)
     assert "again[T.warm]" not in fit.draws(200).frame
+
+
+@pytest.mark.parametrize("name", ["temp: warm", "temp", "temp[T.warm]"])
+def test_parameters_are_found_by_each_of_their_names(wine, name):
+    draws = wine.draws(200, seed=1)
+    own = draws.frame["temp[T.warm]"]
+    pd.testing.assert_series_equal(draws.frame[name], own)
+    pd.testing.assert_series_equal(draws.frame.copy()[[name]].iloc[:, 0], own)
+    assert draws.probability(lambda d: d[name] > 0.0) > 0.99
+    with pytest.raises(OptionError, match=r"'temp\[T.warm\]'"):
+        draws.interval(lambda d: d["temp: hot"])
+
+
+def test_columns_that_a_user_adds_to_draws_have_their_names(wine):
+    frame = wine.draws(200, seed=1).frame.copy()
+    frame["temp"] = 0.0
+    assert not frame["temp"].any()
+    assert frame["temp: warm"].any()
