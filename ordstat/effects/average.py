@@ -16,11 +16,9 @@ from ..checks import one_of, require_memory
 from ..exceptions import DataWarning, OptionError, warn
 from ..formula.sample import Rows
 from ..inference.rubin import (
-    Pooled,
     PooledValues,
     as_logits,
     bounded_limits,
-    d1,
     rubin,
 )
 from ..inference.wald import as_joint, by_estimated, degrees_of_freedom, wald_test
@@ -42,7 +40,7 @@ from ..likelihood.standard_errors import (
     symmetric_limits,
     two_sided,
 )
-from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
+from ..likelihood.user_scale import CovarianceOperator
 from ..mixed.predictions import (
     Predicted,
     chosen_effects,
@@ -684,19 +682,6 @@ class PooledAverager(Averager):
 
     def settled(self, average: Average) -> Average:
         return average
-
-    def joint_p_value(self, average: Average) -> float:
-        """As of one fit, by the rule D1."""
-        jacobian = average.jacobian[:, 0]
-        values, _, complete = self.by_fit(jacobian)
-        *slopes, _ = self.covariance.split(jacobian)
-        if len(jacobian) > self.results.own_covariance.most_hypotheses:
-            return float("nan")
-        covariances = [
-            CovarianceMatrix(part.covariance.quadratic(slope))
-            for slope, part in zip(slopes, self.parts, strict=True)
-        ]
-        return d1(Pooled(values, covariances, complete)).p_value
 
     def df(self, jacobian: FloatArray) -> FloatArray:
         return self.combined(jacobian).df

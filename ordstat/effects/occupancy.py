@@ -56,9 +56,6 @@ CONTRASTS = {"difference": " - ", "ratio": " / "}
 _NUMBERS = ("estimate", "std_error", "lower", "upper")
 #: What is drawn for limits: parameters, or persons.
 LIMITS = ("normal", "bootstrap")
-#: Rows that are printed with errors, and times of each group that are printed of more.
-_SHOWN = 60
-_MOST_TIMES = 8
 #: The format of probabilities and their differences.
 _FORMAT = ".4f"
 
@@ -97,24 +94,7 @@ class Occupancy(Exported):
     time: str
 
     def __repr__(self) -> str:
-        frame = self.frame
-        if len(frame) <= _SHOWN:
-            return repr(frame)
-        count = len(self.times)
-        every = -(-count // _MOST_TIMES)
-        chosen = np.arange(count - 1, -1, -every)[::-1]
-        if chosen[0] > 0:
-            chosen = np.append(0, chosen)
-        wide = self._by_level()
-        wide = wide[wide["time"].isin(self.times[chosen])].reset_index(drop=True)
-        notes = ["Probabilities of the levels; .frame has their errors and limits."]
-        if every > 1:
-            notes.append(f"{len(chosen)} of {count:,} times; .frame has all.")
-        if len(wide) > _SHOWN:
-            notes.append(f"The first {_SHOWN} of {len(wide):,} rows.")
-            wide = wide.head(_SHOWN)
-        formats = dict.fromkeys(map(str, self.levels), _FORMAT)
-        return repr(NotedFrame.of(wide, [*notes, *self.notes], formats=formats))
+        return repr(self.frame)
 
     def exported(self) -> list[NotedFrame]:
         return [self.frame]
@@ -131,7 +111,6 @@ class Occupancy(Exported):
         self,
         method: str = "difference",
         ref: str | None = None,
-        times: Any = None,
     ) -> NotedFrame:
         """Each group against the first, or against `ref`, at each time and level.
 
@@ -140,8 +119,6 @@ class Occupancy(Exported):
         method : {"difference", "ratio"}
         ref : str, optional
             Name of the group that the others are compared with.
-        times : number or sequence of numbers, optional
-            Times to compare at; by default all.
 
         Returns
         -------
@@ -151,7 +128,7 @@ class Occupancy(Exported):
         Raises
         ------
         OptionError
-            Fewer than two groups, an unknown name, or a time that was not predicted.
+            Fewer than two groups, or an unknown name.
         """
         names, estimates, draws = self._compared(
             method, ref, self.estimates, self.draws
@@ -160,10 +137,7 @@ class Occupancy(Exported):
             self._front("contrast", names, self.levels), estimates, draws
         )
         formats = dict.fromkeys(_NUMBERS, _FORMAT) if method == "difference" else None
-        rows = pd.DataFrame(table)
-        if times is not None:
-            rows = rows[rows["time"].isin(self._chosen_times(times))]
-        return NotedFrame.of(rows.reset_index(drop=True), self.notes, formats=formats)
+        return NotedFrame.of(table, self.notes, formats=formats)
 
     def time_in(self, levels: Any, ref: str | None = None) -> NotedFrame:
         """Expected time in some levels: their probability times the time since the time
@@ -227,24 +201,6 @@ class Occupancy(Exported):
         from ..plots.style import Sheet
 
         return Sheet(ax, title, label_texts(labels)).show(draw_occupancy, self)
-
-    def _chosen_times(self, given: Any) -> FloatArray:
-        """The times (1, ...) that the user names."""
-        chosen = np.atleast_1d(np.asarray(given))
-        unknown = [value for value in chosen.tolist() if value not in self.times]
-        if unknown:
-            raise OptionError(
-                f"times must be among those of occupancy(), {self.times[0]:g} to"
-                f" {self.times[-1]:g}; got {unknown[0]!r}."
-            )
-        return chosen
-
-    def _by_level(self) -> pd.DataFrame:
-        """Estimates alone: a row for each group and time, a column for each level."""
-        front = self._front("group", self.groups, [""]).drop(columns="level")
-        values = self.estimates.reshape(len(front), len(self.levels))
-        wide = pd.DataFrame(values, columns=list(map(str, self.levels)))
-        return pd.concat([front, wide], axis=1)
 
     def _front(
         self, head: str, names: Sequence[str], levels: Sequence[Any]

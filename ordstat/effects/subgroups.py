@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..likelihood.covariance_choice import is_matrix
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
 from ..report.ratios import Ratio, ratio_of
-from .average import Average, Averager, PooledAverager
+from .average import Average, Averager
 from .counterfactual import Population, population
 from .margins import marginal_effects
 from .superiority import compared_levels, superiority
@@ -32,7 +32,7 @@ _MOST_LEVELS = 50
 
 
 def subgroup_effects(
-    fits: Sequence[LikelihoodResults],
+    r: LikelihoodResults,
     variable: str,
     subgroups: str | Sequence[str],
     *,
@@ -41,44 +41,29 @@ def subgroup_effects(
     better: str,
     level: float,
     vcov: Any,
-    complete: Callable[[Sequence[LikelihoodResults]], float] | None = None,
 ) -> NotedFrame:
     """Effects of a column within the levels of others, one fit with an interaction for
     each.
-
-    Several fits are those to imputed data: `complete` checks that fits can be pooled,
-    and gives the degrees of freedom that complete data would have.
     """
     fraction("level", level)
     one_of("measure", measure, MEASURES)
     names = listed_texts("subgroups", subgroups)
     if not names:
         raise OptionError("subgroups must name a column at least; got none.")
-    r = fits[0]
     chosen = r.with_vcov(vcov) if is_matrix(vcov) else r
     check_available(chosen, "subgroups()")
     everyone = population(r, None, None, None)
     compared = _two_levels(everyone, variable, levels)
     shown = _shown(r, variable, compared[1], measure, better)
     options = {"measure": measure, "levels": compared, "better": better, "vcov": vcov}
-
-    def joined(some: Sequence[LikelihoodResults], subgroup: str | None) -> _Effects:
-        df_complete = None if complete is None else complete(some)
-        answers = [
-            _effects(fit, variable, subgroup, shown.sign, **options) for fit in some
-        ]
-        return answers[0] if df_complete is None else _pooled(answers, df_complete)
-
-    overall = joined(fits, None)
+    overall = _effects(r, variable, None, shown.sign, **options)
     parts = [_part(overall, level, ALL, [everyone.total], np.nan)]
     for subgroup in names:
-        for fit in fits:
-            rows = population(fit, None, None, None)
-            _check_subgroup(rows, variable, subgroup, r.design.response)
-        wider = [_with_interaction(fit, variable, subgroup) for fit in fits]
-        effects = joined(wider, subgroup)
+        _check_subgroup(everyone, variable, subgroup, r.design.response)
+        fit = _with_interaction(r, variable, subgroup)
+        effects = _effects(fit, variable, subgroup, shown.sign, **options)
         p_value = _p_interaction(effects)
-        sizes = _sizes(wider, subgroup, effects.values)
+        sizes = _sizes(fit, subgroup, effects.values)
         parts.append(_part(effects, level, subgroup, sizes, p_value))
     averager = overall.averager
     notes = [
@@ -137,32 +122,18 @@ class _Effects(NamedTuple):
     values: list[Any]
 
 
-def _pooled(answers: Sequence[_Effects], df_complete: float) -> _Effects:
-    """The effects of fits to imputed data as one."""
-    averager = PooledAverager([answer.averager for answer in answers], df_complete)
-    effects = averager.pooled([answer.effects for answer in answers])
-    return _Effects(averager, effects, answers[0].values)
-
-
-def _sizes(
-    fits: Sequence[LikelihoodResults], subgroup: str, values: Sequence[Any]
-) -> FloatArray:
-    """(C,) sums of the case weights of the rows at each level; of several fits their
-    means, rounded.
-    """
-    sums = []
-    for fit in fits:
-        column = population(fit, None, None, None).frame[subgroup].to_numpy()
-        counts = pd.Series(fit.design.sample.case_weights).groupby(column).sum()
-        sums.append([float(counts[value]) for value in values])
-    return np.asarray(sums[0] if len(sums) == 1 else np.rint(np.mean(sums, axis=0)))
+def _sizes(fit: LikelihoodResults, subgroup: str, values: Sequence[Any]) -> list[float]:
+    """(C,) sums of the case weights of the rows at each level."""
+    column = population(fit, None, None, None).frame[subgroup].to_numpy()
+    counts = pd.Series(fit.design.sample.case_weights).groupby(column).sum()
+    return [float(counts[value]) for value in values]
 
 
 def _part(
     found: _Effects,
     level: float,
     subgroup: str,
-    sizes: Sequence[float] | FloatArray,
+    sizes: Sequence[float],
     p_value: float,
 ) -> pd.DataFrame:
     """The rows of one subgroup."""

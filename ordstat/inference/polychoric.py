@@ -37,11 +37,8 @@ _FEW = 10
 _MOST_LEVELS = 30
 #: Pairs that the printed report lists.
 _MOST_PAIRS = 10
-#: More columns than these are printed without standard errors, and in tables of so many
-#: columns; longer names at the head of a column become numbers.
+#: More columns than these are printed without standard errors.
 _MOST_WITH_ERRORS = 10
-_PAGE_COLUMNS = 10
-_BRIEF_NAME = 4
 #: Level of the count of tables that contradict normality.
 _ALPHA = 0.01
 
@@ -461,7 +458,7 @@ def _pairs(
 def _report(r: Polychoric) -> Report:
     n_columns = len(r.matrix)
     wide = n_columns > _MOST_WITH_ERRORS
-    tables = _triangle(r) if wide else [_with_errors(r)]
+    tables = [_correlations(r) if wide else _with_errors(r)]
     if len(r.pairs) <= _MOST_PAIRS:
         tests = r.pairs[["kind", "n", "statistic", "df", "p_value"]]
         index = pd.Index([f"{first}, {second}" for first, second in tests.index])
@@ -501,28 +498,15 @@ def _with_errors(r: Polychoric) -> Table:
     )
 
 
-def _triangle(r: Polychoric) -> list[Table]:
-    """Correlations below the diagonal, in tables of as many columns as fit into a page,
-    each with the rows that have numbers there.
-    """
-    correlations = r.matrix.to_numpy()
-    names = [str(name) for name in r.matrix.index]
-    heads = names
-    if max(map(len, names)) > _BRIEF_NAME:
-        heads = [str(k) for k in range(1, len(names) + 1)]
-        names = [f"{k} = {name}" for k, name in zip(heads, names, strict=True)]
-    last = len(names) - 1
-    tables = []
-    for start in range(0, last, _PAGE_COLUMNS):
-        end = min(start + _PAGE_COLUMNS, last)
-        texts = [
-            [f"{correlations[i, j]:z.2f}" if j < i else "" for j in range(start, end)]
-            for i in range(start + 1, len(names))
-        ]
-        frame = pd.DataFrame(texts, index=names[start + 1 :], columns=heads[start:end])
-        title = "Correlations below the diagonal" if start == 0 else ""
-        tables.append(Table(title=title, frame=frame))
-    return tables
+def _correlations(r: Polychoric) -> Table:
+    """Correlations alone, of many columns."""
+    frame = r.matrix
+    return Table(
+        title="Correlations",
+        frame=frame,
+        formats=dict.fromkeys(frame, ".2f"),
+        square=True,
+    )
 
 
 def _kinds(r: Polychoric) -> str:

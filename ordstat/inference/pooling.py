@@ -587,42 +587,6 @@ class PooledResults:
         answers = [fit.superiority(variable, **options) for fit in self.fits]
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
-    def subgroups(
-        self, variable: str, subgroups: str | Sequence[str], **options: Any
-    ) -> NotedFrame:
-        """The effect of a column within the levels of others, of all fits, pooled on
-        the log scale, with a test of each interaction (D1 for several effects).
-
-        Parameters
-        ----------
-        variable, subgroups
-            As in `subgroups` of a single fit.
-        **options
-            measure, levels, better, level: as in `subgroups` of a single fit.
-
-        Returns
-        -------
-        NotedFrame
-            As of a single fit; n are means over the imputations, rounded.
-
-        Raises
-        ------
-        OptionError
-            As of a single fit; a subgroup has other levels in some imputations.
-        DataError
-            An interaction is not finite, or a row is in one fit alone.
-        """
-        _refuse_options(options, "subgroups")
-        by_default = self.df_complete == _smallest_df(self.fits)
-
-        def complete(fits: Sequence[LikelihoodResults]) -> float:
-            smallest = _smallest_df(poolable(list(fits)))
-            return smallest if by_default else self.df_complete
-
-        return self.fits[0].subgroups_over_imputations(
-            self.fits[1:], complete, variable, subgroups, **options
-        )
-
     # What is printed
 
     def summary(
@@ -735,7 +699,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
         `.params`, `.se`, `.df`, `.fmi`, `.riv`, `.p_values`, `.vcov()`, `.confint()`,
         `.tidy()`, `.glance()`, `.summary()`; tests by `.test("x1 = 0, x2 = 0")` and, of
         terms, `.anova()`; `.predict()`, `.emmeans()`, `.emtrends()`,
-        `.marginal_effects()`, `.superiority()`, `.subgroups()`, `.plot.forest()` and
+        `.marginal_effects()`, `.superiority()`, `.plot.forest()` and
         `.report("page.html")`, as of a single fit.
 
     Raises

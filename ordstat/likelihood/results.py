@@ -1459,7 +1459,7 @@ class LikelihoodResults(OrdinalResults):
         from ..effects.subgroups import subgroup_effects
 
         return subgroup_effects(
-            (self,),
+            self,
             variable,
             subgroups,
             measure=measure,
@@ -1467,43 +1467,6 @@ class LikelihoodResults(OrdinalResults):
             better=better,
             level=level,
             vcov=vcov,
-        )
-
-    def subgroups_over_imputations(
-        self,
-        others: Sequence[LikelihoodResults],
-        complete: Callable[[Sequence[LikelihoodResults]], float],
-        variable: str,
-        subgroups: str | Sequence[str],
-        *,
-        measure: str = "ratio",
-        levels: Sequence[Any] | None = None,
-        better: str = "higher",
-        level: float = 0.95,
-        vcov: Any = None,
-    ) -> NotedFrame:
-        """`subgroups` of this fit and others to imputed data, pooled by Rubin's rules.
-
-        Parameters
-        ----------
-        others : sequence of LikelihoodResults
-        complete : callable
-            Checks fits, and gives the degrees of freedom that complete data would have.
-        variable, subgroups, measure, levels, better, level, vcov
-            As in `subgroups`.
-        """
-        from ..effects.subgroups import subgroup_effects
-
-        return subgroup_effects(
-            (self, *others),
-            variable,
-            subgroups,
-            measure=measure,
-            levels=levels,
-            better=better,
-            level=level,
-            vcov=vcov,
-            complete=complete,
         )
 
     def simulate(

@@ -563,13 +563,11 @@ class RankerPlots(Plots):
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledPlots:
-    """Pictures of fits to imputed data, pooled: `pooled.plot.forest()`,
-    `pooled.plot.subgroups("arm", ["sex"])`.
-    """
+    """Pictures of fits to imputed data, pooled: `pooled.plot.forest()`."""
 
     results: Any
 
-    names: ClassVar[list[str]] = ["forest", "subgroups"]
+    names: ClassVar[list[str]] = ["forest"]
     _first: ClassVar[str] = "forest"
 
     def __repr__(self) -> str:
@@ -592,9 +590,8 @@ class PooledPlots:
             if name.startswith("_") or name == "results":
                 raise AttributeError(name)
             raise AttributeError(
-                f"plot of pooled fits has no picture {name!r}: it draws forest() and"
-                " subgroups(). Use those of the single fits, as in"
-                f" pooled.fits[0].plot.{name}()."
+                f"plot of pooled fits has no picture {name!r}: it draws forest(). Use"
+                f" those of the single fits, as in pooled.fits[0].plot.{name}()."
             )
 
     def forest(self, ax: Axes | None = None, **options: Any) -> Any:
@@ -606,24 +603,6 @@ class PooledPlots:
             As in `forest` of a single fit.
         """
         return LikelihoodPlots(self.results).forest(ax, **options)
-
-    def subgroups(
-        self,
-        variable: str,
-        subgroups: Sequence[str] | str,
-        ax: Axes | None = None,
-        **options: Any,
-    ) -> Any:
-        """The pooled effect of a column within the levels of others.
-
-        Parameters
-        ----------
-        variable, subgroups, ax, options
-            As in `subgroups` of a single fit.
-        """
-        return LikelihoodPlots(self.results).subgroups(
-            variable, subgroups, ax, **options
-        )
 
 
 @with_advice

@@ -372,29 +372,3 @@ def test_limits_by_persons_need_persons(fit, start) -> None:
         occupancy(fit, start, TIMES, limits="bootstrap", vcov="model", **OPTIONS)
     with refused("limits"):
         occupancy(fit, start, TIMES, limits="persons", **OPTIONS)
-
-
-def test_many_rows_are_printed_by_level(fit, start) -> None:
-    """Two arms of 28 days and four levels: every fourth day, and the first."""
-    days = range(1, 29)
-    found = occupancy(fit, start, days, by="arm", draws=0, **OPTIONS)
-    lines = repr(found).splitlines()
-    assert lines[0].split() == ["group", "time", *LEVELS]
-    shown = [1, 4, 8, 12, 16, 20, 24, 28]
-    for line, (arm, day) in zip(
-        lines[1:], [(arm, day) for arm in (0, 1) for day in shown], strict=False
-    ):
-        name, time, *values = line.split()
-        assert (name, time) == (str(arm), str(day))
-        expected = found.estimates[arm, day - 1]
-        np.testing.assert_allclose(np.array(values, float), expected, atol=5e-5)
-    assert "8 of 28 times" in repr(found)
-
-
-def test_contrasts_at_some_times(both) -> None:
-    every = both.contrasts()
-    some = both.contrasts(times=[7, 2])
-    expected = every[every["time"].isin([2, 7])].reset_index(drop=True)
-    pd.testing.assert_frame_equal(pd.DataFrame(some), expected)
-    with pytest.raises(OptionError, match="1 to 7; got 3"):
-        both.contrasts(times=3)

@@ -9,6 +9,7 @@ from seams import CovarianceMatrix
 
 from inference.imputed import FRAMES, fits
 from ordstat import DataError, DataWarning, OptionError, SurveyDesign, ordfit, pool
+from ordstat.exceptions import UnavailableError
 from ordstat.inference.rubin import Pooled, d1
 
 
@@ -175,6 +176,11 @@ def test_aliased_columns():
     assert np.isnan(pooled.params["I(2*x1)"]) and np.isfinite(pooled.params["g[T.b]"])
     plain = pool(fits("y ~ x1 + g"))
     assert np.allclose(pooled.params.drop("I(2*x1)"), plain.params, rtol=1e-6)
+
+
+def test_subgroups_are_refused_with_what_to_do(pooled):
+    with pytest.raises(UnavailableError, match=r"interaction.*marginal_effects\('arm'"):
+        _ = pooled.subgroups
 
 
 def test_pictures_of_single_fits_are_named(pooled):

@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib import pyplot as plt
 from scipy import stats
 from scipy.special import expit, logit
 
@@ -361,7 +360,7 @@ def test_pictures_and_pages(tmp_path):
     np.testing.assert_allclose(frame.iloc[0, 1:4].astype(float), expected, rtol=1e-12)
     assert (
         pooled.plot.forest(others={"first": pooled.fits[0]}) is not None
-        and str(pooled.plot) == "plots: forest, subgroups"
+        and str(pooled.plot) == "plots: forest"
     )
     page = pooled.report(tmp_path / "page.html", pictures=False).read_text("utf-8")
     text = re.sub(r"<[^>]+>", " ", page)
@@ -687,56 +686,6 @@ def trials():
     arm = np.array(["active", "control"])[np.arange(len(FRAMES[0])) % 2]
     age = np.array(["old", "middle", "young"])[np.arange(len(arm)) // 2 % 3]
     return [frame.assign(arm=arm, age=age) for frame in FRAMES]
-
-
-def test_subgroups_are_those_of_pooled_interactions(trials):
-    """Ratios by the pooled coefficients of the wider fits, tests by D1 of their
-    products.
-    """
-    pooled = pool(fits("y ~ arm + g + x1", trials))
-    table = pooled.subgroups("arm", ["g", "age"], levels=["active", "control"])
-    assert table["n"].tolist()[:3] == [80, 44, 36]
-    for subgroup, start, first in (("g", 1, "a"), ("age", 3, "middle")):
-        wider = pool(fits(f"y ~ arm + g + x1 + arm * {subgroup}", trials))
-        name = "arm[T.control]"
-        row = table.iloc[start]
-        assert row["level"] == first
-        expected = [wider.params[name], *wider.confint().loc[name]]
-        np.testing.assert_allclose(
-            row[["estimate", "lower", "upper"]].to_numpy(float),
-            np.exp(expected),
-            **CLOSE,
-        )
-        p = wider.anova(type="III").loc[f"arm:{subgroup}", "p_value"]
-        assert row["interaction_p_value"] == pytest.approx(p, rel=1e-8)
-    ax = pooled.plot.subgroups("arm", "g", levels=["active", "control"])
-    assert "Odds ratio, control vs active" in ax.get_xlabel()
-    plt.close(ax.figure)
-
-
-def test_win_odds_of_subgroups_by_the_rules(trials):
-    several = fits("y ~ arm + x1", trials)
-    options = {"levels": ["active", "control"], "measure": "win odds"}
-    tables = [fit.subgroups("arm", "age", **options) for fit in several]
-    pooled = pool(several).subgroups("arm", "age", **options)
-    logs = np.log(columns(tables, "estimate"))
-    upper = np.log(columns(tables, "upper"))
-    errors = (upper - logs) / stats.norm.ppf(0.975)
-    df_complete = len(trials[0]) - np.array([5, 9, 9, 9])
-    rules = [
-        by_rules(*each) for each in zip(logs.T, errors.T, df_complete, strict=True)
-    ]
-    estimate, error, df = np.array(rules).T
-    expected = np.exp([estimate, *limits(estimate, error, df)])
-    names = ["estimate", "lower", "upper"]
-    np.testing.assert_allclose(pooled[names].to_numpy().T, expected, rtol=1e-7)
-    with pytest.raises(OptionError, match="vcov must be left out of subgroups"):
-        pool(several).subgroups("arm", "age", vcov="HC1", **options)
-    fewer = trials[1].assign(age=trials[1]["age"].replace("old", "young"))
-    with pytest.raises(OptionError, match="must estimate the same parameters"):
-        pool(fits("y ~ arm + x1", [trials[0], fewer])).subgroups(
-            "arm", "age", **options
-        )
 
 
 def test_infinite_degrees_of_freedom_stay():
