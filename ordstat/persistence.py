@@ -400,15 +400,18 @@ def _value_tree(tree: Any) -> Iterable[bool]:
 
 def _forest_shares(forest: Any) -> Iterable[bool]:
     column = forest.column
-    child = forest.child
-    yield column.shape == forest.cut.shape == child.shape
-    leaf = column < 0
-    width = max(forest.middle.size, 1)
-    check_walk(child, child + 1, leaf, column, width)
+    children = forest.children
     roots = forest.roots
-    yield bool((column >= -1).all() and ((roots >= 0) & (roots < column.size)).all())
-    places = child[leaf]
-    yield bool(((places >= 0) & (places < len(forest.shares))).all())
+    size = column.size
+    yield column.shape == forest.cut.shape == (size,)
+    yield children.shape == (size, 2) and roots.ndim == 1
+    width = max(forest.middle.size, 1)
+    places = np.arange(size)[:, None]
+    inside = (children < 0) | ((children > places) & (children < size))
+    if not (inside.all() and ((column >= 0) & (column < width)).all()):
+        raise DataError("the nodes of its trees are not a tree.")
+    least = min(roots.min(initial=0), children.min(initial=0))
+    yield bool((roots < size).all()) and -1 - int(least) < len(forest.shares)
 
 
 def _boosted_trees(boosted: Any) -> Iterable[bool]:

@@ -147,6 +147,19 @@ CALLS = {
         ],
         set(),
     ),
+    "add_shares": (
+        trees.add_shares,
+        lambda: [
+            X.astype(np.float32),
+            LEAF,
+            np.zeros(1, dtype=np.int16),
+            np.ones(1, dtype=np.float32),
+            np.full((1, 2), -1, dtype=np.int32),
+            ones(1, 2),
+            ones(N, 2),
+        ],
+        {1, 5},
+    ),
     "logit_slopes": (
         boost.logit_slopes,
         lambda: [SHORT, ones(N), THETA, ones(N), ones(N), ones(N)],

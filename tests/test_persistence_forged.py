@@ -322,7 +322,9 @@ def test_trees_that_lead_astray(method, name, tmp_path, refuses):
             if b"left_child" in content[:200]
         )
     else:
-        member = f"{first(json.loads(inside['fit.json']), name)['child']['array']}.npy"
+        fields = first(json.loads(inside["fit.json"]), name)
+        child = fields["children" if name == "ForestShares" else "child"]
+        member = f"{child['array']}.npy"
     for wrong in _lead_astray(np.load(io.BytesIO(inside[member]))):
         refuses(zipped((inside | {member: array_bytes(wrong)}).items()), "not a tree")
 

@@ -459,3 +459,11 @@ def gain_ratio_cut(X, label, w, min_cases):
             chosen = (d, low, high)
             ratio = gain / split
     return chosen
+
+
+def add_shares(X, roots, column, cut, children, shares, totals):
+    for row, total in zip(X, totals, strict=True):
+        for node in roots:
+            while node >= 0:
+                node = children[node, int(row[column[node]] > cut[node])]
+            total += shares[-1 - node]

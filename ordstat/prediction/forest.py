@@ -12,9 +12,10 @@ from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..advice import with_option_hints
 from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
-from ..compiled.trees import find_leaves
+from ..compiled.trees import add_shares
 from ..fit import Certificate, MarginFit, Trace
 from ..formula.distinct import distinct_rows
+from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.importance import GAIN_FIRST
@@ -46,20 +47,22 @@ _LARGEST_SEED = 2**31 - 1
 class ForestShares:
     """P(y > k), as the mean over trees of the shares in the leaves.
 
-    The nodes of all trees stand one after another, 16 bytes each; leaves with equal
-    shares refer to the same ones. The columns are used as (x - middle) / half, within
-    [-1, 1] in the rows of the fit, in single precision, as scikit-learn grew the trees.
+    The nodes with cuts of all trees stand one after another, 14 bytes each; leaves with
+    equal shares refer to the same ones. The columns are used as (x - middle) / half,
+    within [-1, 1] in the rows of the fit, in single precision, as scikit-learn grew the
+    trees. A cut is the largest number of single precision that does not exceed
+    scikit-learn's, so that every row goes the same way.
 
     Attributes
     ----------
     roots : (T,) int32
-        Node where each tree starts.
-    column : (M,) int32
-        Column of each cut; -1 in a leaf.
-    cut : (M,)
+        Node where each tree starts; -1 minus the place of its shares if it has no cut.
+    column : (M,) int16, or int32 of very many columns
+        Column of each cut.
+    cut : (M,) float32
         Rows go left where x <= cut.
-    child : (M,) int32
-        Left child, which the right one follows; of a leaf the place of its shares.
+    children : (M, 2) int32
+        Left and right child: a node, or -1 minus the place of the shares of a leaf.
     shares : (S, K-1)
         The distinct shares of rows above k in leaves.
     middle, half : (D,)
@@ -67,8 +70,8 @@ class ForestShares:
 
     roots: AnyArray
     column: AnyArray
-    cut: FloatArray
-    child: AnyArray
+    cut: AnyArray
+    children: AnyArray
     shares: FloatArray
     middle: FloatArray
     half: FloatArray
@@ -80,27 +83,25 @@ class ForestShares:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) P(y > k); it does not increase with k."""
-        out = np.empty((rows.n, self.n_levels - 1))
-        for start in range(0, rows.n, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            out[block] = self._means(scaled(rows.X[block], self.middle, self.half))
-        return out
-
-    def _means(self, X: FloatArray) -> FloatArray:
-        leaves = np.empty((len(X), self.roots.size), dtype=np.int32)
-        find_leaves(X, self.roots, self.column, self.cut, self.child, leaves)
-        total = np.einsum("ntj->nj", self.shares[self.child[leaves]])
-        means = np.clip(total / self.roots.size, 0.0, 1.0)
+        totals = np.zeros((rows.n, self.n_levels - 1))
+        for some in row_blocks(rows.n, max(rows.X.shape[1], 1), CACHED):
+            X = scaled(rows.X[some], self.middle, self.half)
+            add_shares(
+                X,
+                self.roots,
+                self.column,
+                self.cut,
+                self.children,
+                self.shares,
+                totals[some],
+            )
+        means = np.clip(totals / self.roots.size, 0.0, 1.0)
         return np.minimum.accumulate(means, axis=1) + 0.0
 
 
-#: Rows whose leaves in all trees are found together.
-_BLOCK = 256
-
-
-def scaled(X: FloatArray, middle: FloatArray, half: FloatArray) -> FloatArray:
-    """Columns (N, max(D, 1)) scaled to [-1, 1] over the rows of the fit and rounded to
-    single precision; values beyond are cut at -2 and 2.
+def scaled(X: FloatArray, middle: FloatArray, half: FloatArray) -> AnyArray:
+    """Columns (N, max(D, 1)) scaled to [-1, 1] over the rows of the fit, in single
+    precision; values beyond are cut at -2 and 2.
 
     scikit-learn keeps single precision, ignores steps below 1e-7, and refuses tables
     without columns, which get a column of zeros.
@@ -110,7 +111,7 @@ def scaled(X: FloatArray, middle: FloatArray, half: FloatArray) -> FloatArray:
         inside = np.clip((X - middle) / half, -2.0, 2.0)
     if X.shape[1] == 0:
         inside = np.zeros((len(X), 1))
-    return np.ascontiguousarray(inside.astype(np.float32), dtype=np.float64)
+    return np.ascontiguousarray(inside, dtype=np.float32)
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -135,37 +136,55 @@ def _compact(
 ) -> ForestShares:
     """The trees of scikit-learn's forest as compact arrays."""
     trees = [one.tree_ for one in model.estimators_]
-    sizes = np.array([tree.node_count for tree in trees])
-    roots = np.cumsum(sizes) - sizes
-    column = np.full(sizes.sum(), -1, dtype=np.int32)
-    cut = np.zeros(sizes.sum())
-    child = np.zeros(sizes.sum(), dtype=np.int32)
-    leaves = list[IntArray]()
-    values = list[FloatArray]()
-    for tree, root in zip(trees, roots, strict=True):
-        inner = np.flatnonzero(tree.children_left >= 0)
-        # siblings stand together, in the order of their parents
-        place = np.zeros(tree.node_count, dtype=np.intp)
-        left = 1 + 2 * np.arange(inner.size)
-        place[tree.children_left[inner]] = left
-        place[tree.children_right[inner]] = left + 1
-        column[root + place[inner]] = tree.feature[inner]
-        cut[root + place[inner]] = tree.threshold[inner]
-        child[root + place[inner]] = root + left
-        ends = np.flatnonzero(tree.children_left < 0)
-        leaves.append(root + place[ends])
-        values.append(tree.value[ends].reshape(ends.size, n_thresholds))
+    inner = [np.flatnonzero(tree.children_left >= 0) for tree in trees]
+    ends = [np.flatnonzero(tree.children_left < 0) for tree in trees]
+    values = [
+        tree.value[leaves].reshape(leaves.size, n_thresholds)
+        for tree, leaves in zip(trees, ends, strict=True)
+    ]
     shares, places = _distinct(np.concatenate(values))
-    child[np.concatenate(leaves)] = places
+    n_columns = max(middle.size, 1)
+    roots = np.empty(len(trees), dtype=np.int32)
+    children = list[AnyArray]()
+    seen = done = 0
+    for t, (tree, nodes, leaves) in enumerate(zip(trees, inner, ends, strict=True)):
+        of_node = np.empty(tree.node_count, dtype=np.int32)
+        of_node[nodes] = seen + np.arange(nodes.size)
+        of_node[leaves] = -1 - places[done : done + leaves.size]
+        roots[t] = of_node[0]
+        left, right = tree.children_left[nodes], tree.children_right[nodes]
+        children.append(of_node[np.column_stack([left, right])])
+        seen += nodes.size
+        done += leaves.size
+    cuts = [tree.threshold[nodes] for tree, nodes in zip(trees, inner, strict=True)]
+    columns = [tree.feature[nodes] for tree, nodes in zip(trees, inner, strict=True)]
     return ForestShares(
-        roots=roots.astype(np.int32),
-        column=column,
-        cut=cut,
-        child=child,
+        roots=roots,
+        column=np.concatenate(columns).astype(_column_type(n_columns)),
+        cut=rounded_down(np.concatenate(cuts)),
+        children=np.concatenate(children),
         shares=shares,
         middle=middle,
         half=half,
     )
+
+
+def _column_type(n_columns: int) -> type[Any]:
+    """The smaller type of places of columns."""
+    return np.int16 if n_columns <= np.iinfo(np.int16).max else np.int32
+
+
+def rounded_down(cuts: FloatArray) -> AnyArray:
+    """The largest numbers of single precision that do not exceed the cuts.
+
+    Examples
+    --------
+    >>> cut = np.array([0.1])
+    >>> float(rounded_down(cut)[0]) <= 0.1 < float(np.float32(0.1))
+    True
+    """
+    single = cuts.astype(np.float32)
+    return np.where(single > cuts, np.nextafter(single, np.float32(-np.inf)), single)
 
 
 def grown(

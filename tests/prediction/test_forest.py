@@ -3,12 +3,15 @@
 import numpy as np
 import pandas as pd
 import pytest
+import twins
 from expected import refused
 from problems import curved, ranked
 from seams import Rows, Sample
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ordstat import RPSForest, ordfit
+from ordstat.compiled.trees import add_shares
+from ordstat.prediction.forest import rounded_down
 
 
 @pytest.fixture(scope="module")
@@ -101,15 +104,47 @@ def test_columns_keep_their_digits():
     assert len(constant.predict({"x": x[:9], "z": x[:9] * 1e6})) == 9
 
 
-def test_a_forest_keeps_sixteen_bytes_a_node_and_each_share_once():
+def test_a_forest_keeps_fourteen_bytes_a_cut_and_each_share_once():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 3))
     y = np.digitize(X[:, 0] + rng.normal(size=400), [-1.0, 0.0, 1.0])
     sample = Sample(rows=Rows(X=X), y=y, n_levels=4)
     forest = RPSForest(trees=20, column_share=1.0).fit(sample, rng).rule.above
-    kept = (forest.roots, forest.column, forest.cut, forest.child, forest.shares)
-    nodes = forest.column.size
+    kept = (forest.roots, forest.column, forest.cut, forest.children, forest.shares)
     size = sum(array.nbytes for array in kept)
-    assert size <= 16 * nodes + 4 * 20 + forest.shares.nbytes
+    assert size == 14 * forest.column.size + 4 * 20 + forest.shares.nbytes
     assert len(np.unique(forest.shares, axis=0)) == len(forest.shares)
-    assert len(forest.shares) < (forest.column < 0).sum()
+    assert len(forest.shares) < (forest.children < 0).sum()
+
+
+@pytest.mark.parametrize("column_type", [np.int16, np.int32])
+@pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 515])
+def test_shares_of_rows_are_those_of_plain_walks(n, column_type):
+    """Three trees: no cut; one cut; two cuts. Rows at, below and above the cuts."""
+    rng = np.random.default_rng(n)
+    X = rng.integers(-1, 2, size=(n, 2)).astype(np.float32)
+    parts = [
+        np.array([-1, 0, 1], dtype=np.int32),
+        np.array([1, 0, 1], dtype=column_type),
+        np.array([0.0, -0.5, 0.0], dtype=np.float32),
+        np.array([[-1, -3], [-2, 2], [-4, -1]], dtype=np.int32),
+        rng.integers(0, 9, size=(4, 3)).astype(float),
+    ]
+    ours, theirs = np.ones((n, 3)), np.ones((n, 3))
+    add_shares(X, *parts, ours)
+    twins.add_shares(X, *parts, theirs)
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_cuts_in_single_precision_send_every_row_the_same_way():
+    rng = np.random.default_rng(0)
+    single = rng.normal(size=1000).astype(np.float32)
+    # half way between neighbours, a little beside, and the numbers themselves
+    above = np.nextafter(single, np.float32(np.inf))
+    middle = (single.astype(float) + above) / 2
+    for cuts in (middle, np.nextafter(middle, 9), np.nextafter(middle, -9)):
+        kept = rounded_down(cuts)
+        assert kept.dtype == np.float32
+        for x in (single, above):
+            np.testing.assert_array_equal(x <= kept, x <= cuts)
+    np.testing.assert_array_equal(rounded_down(single.astype(float)), single)
