@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from functools import wraps
 from inspect import getdoc, isfunction, signature
+from textwrap import fill
 from typing import Any, TypeVar, cast
 
 from .checks import advice, check_names, did_you_mean, words
@@ -40,14 +41,20 @@ class Overview:
         sections: dict[str, list[str]] = {s: [] for s in section_of.values()}
         names = [name for name in dir(fit) if not name.startswith("_")]
         for name in [name for name in section_of if name in names]:
-            doc = getdoc(getattr(owner, name)) or ""
-            line = f"  {name:<17}{doc.partition(chr(10))[0]}"
-            sections[section_of[name]].append(line)
+            sections[section_of[name]].append(_line(name, getattr(owner, name)))
         shown = [_OVERVIEW]
         for section, lines in sections.items():
             if lines:
                 shown += ["", section, *lines]
         return "\n".join(shown)
+
+
+def _line(name: str, member: Any) -> str:
+    """The name with the first statement of its docstring."""
+    first = " ".join((getdoc(member) or "").partition("\n\n")[0].split())
+    statement = re.split(r"[.;:](?:\s|$)", first, maxsplit=1)[0]
+    line = f"  {name:<16} {statement}"
+    return fill(line, 88, subsequent_indent=" " * 19, break_on_hyphens=False)
 
 
 def with_advice(thing: T) -> T:

@@ -117,9 +117,9 @@ def _line_for_the_shell(line: Line, model: str | None) -> Line:
 
 
 def demo_command(given: Namespace) -> None:
-    """Fit the wine data twice and print both summaries."""
-    for method in ("logit", "redsvm"):
-        fit = ordfit("rating ~ temp + contact", datasets.load("wine"), method)
+    """Fit a Likert item by a model and by a predictor, and print both summaries."""
+    for method in ("logit", "ordboost"):
+        fit = ordfit("rating ~ religious + educ", datasets.load("marriage"), method)
         _show(f"{fit.summary()}\n")
 
 

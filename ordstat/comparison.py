@@ -384,9 +384,10 @@ def _contestants(
         listed = _one_list(more, methods)
         design = _design(formula, data, cost, row_costs, options)
         return *from_methods(design, listed, price), price
-    _refuse_beside_fits(methods, options)
     fits = [formula, *more] if data is None else [formula, data, *more]
-    return *from_fits(fits, given), price
+    contestants = from_fits(fits, given)
+    _refuse_beside_fits(methods, options)
+    return *contestants, price
 
 
 def _design(

@@ -399,7 +399,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         [1, 2, 3]
         """
         return self._fit(
-            resolve(self.method, self._options), X, y, sample_weight, whole=True
+            resolve(self.method, self._options, _OWN), X, y, sample_weight, whole=True
         )
 
     def _fit(

@@ -23,6 +23,7 @@ from ordstat import (
     Gaussian,
     Laplacian,
     OptionError,
+    OrdinalClassifier,
     Polynomial,
     SurveyDesign,
     compare,
@@ -394,6 +395,18 @@ def test_errors_within_a_method_stay_what_they_are():
         (lambda fit: fit.predict(type="link"), "type='linear_predictor'"),
         (lambda fit: fit.marginal_effects("temp", type="prob"), "Write scale="),
         (lambda fit: compare(FORMULA, WINE, folds=3), r"Write cv=10\. .* formula, "),
+        (
+            lambda fit: compare(WINE[["temp"]], WINE["rating"], methods=["logit"]),
+            "takes a formula, data and methods=",
+        ),
+        (lambda fit: fit.step(trace=0), r"the steps as \.trace"),
+        (lambda fit: fit.emmeans("temp | contact"), r"Write '~ temp \| contact', or"),
+        (
+            lambda fit: OrdinalClassifier(
+                "ordboost", monotone_constraints={"x": 1}
+            ).fit([[0.0], [1.0]], [1, 2]),
+            "Write constraints=",
+        ),
         (lambda fit: power_ordinal(effect=2, n=100), "has no argument 'effect'"),
         (lambda fit: fit.predict({"temp": "cold", "contact": "no"}), "in lists such"),
     ],
@@ -462,6 +475,57 @@ def test_formulas(formula, match):
 def test_arguments_in_another_order(arguments, match):
     with pytest.raises(DataError, match=match):
         ordfit(*arguments)
+
+
+def test_the_emmeans_that_the_hint_writes():
+    fit = ordfit(FORMULA, WINE)
+    assert fit.emmeans("~ temp | contact").frame.equals(
+        fit.emmeans(["temp", "contact"]).frame
+    )
+
+
+def test_help_of_a_fit_has_whole_statements():
+    """The line of a name ends where a statement of its docstring does."""
+    lines = str(ordfit(FORMULA, WINE).__doc__).splitlines()
+    assert max(map(len, lines[2:])) <= 88
+    text = " ".join(" ".join(lines).split())
+    assert "correct decimals of every estimate converged Whether" in text
+    assert "with win odds, win differences and numbers needed to treat" in text
+
+
+@pytest.mark.parametrize(
+    ("labels", "proposed", "cure"),
+    [
+        (
+            ["Agree", "agree ", "Disagree", "Neutral"],
+            r"\['Disagree', 'Neutral', 'Agree'\]",
+            r"data\.replace\(\{'y': \{'agree ': 'Agree'\}\}\)",
+        ),
+        (["Low", "low", " LOW", "high"], r"\['Low', 'high'\]", "' LOW': 'Low'"),
+        (["Low", "medium", "high"], r"\['Low', 'medium', 'high'\]", None),
+    ],
+)
+def test_labels_that_differ_in_capitals_and_blanks(labels, proposed, cure):
+    data = pd.DataFrame({"y": labels, "x": range(len(labels))})
+    with pytest.raises(DataError, match=f"levels={proposed}") as error:
+        ordfit("y ~ x", data)
+    assert re.search(cure or "Categorical\\.$", str(error.value))
+
+
+def test_labels_near_the_levels_given():
+    data = pd.DataFrame({"y": ["low", "high", "High "], "x": [1, 2, 3]})
+    with pytest.raises(DataError, match=r"'High ', in 1 row\. Write data\.replace\("):
+        ordfit("y ~ x", data, levels=["low", "high"])
+    mended = data.replace({"y": {"High ": "high"}})
+    assert ordfit("y ~ x", mended, levels=["low", "high"], penalty=1.0).nobs == 3
+
+
+def test_names_of_questions_get_backticks():
+    data = WINE.assign(**{"Q1. How bitter is it?": WINE["rating"]})
+    match = "Put backticks around a name with blanks: `Q1. How bitter is it\\?`"
+    with pytest.raises(FormulaError, match=match):
+        ordfit("Q1. How bitter is it? ~ temp", data)
+    ordfit("`Q1. How bitter is it?` ~ temp", data)
 
 
 def test_levels_are_no_mapping():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
@@ -60,9 +61,13 @@ class Population:
     def check(self, name: str) -> None:
         """OptionError if the formula has no such variable."""
         if not isinstance(name, str) or name not in self.variables:
+            parts = re.split(r"\s*[|*+:]\s*", name) if isinstance(name, str) else []
+            hint = ""
+            if len(parts) > 1 and all(part in self.variables for part in parts):
+                hint = f" Write '~ {name}', or a list: {parts!r}."
             raise OptionError(
                 f"the formula has no variable {name!r}; it has"
-                f" {', '.join(map(repr, self.variables))}."
+                f" {', '.join(map(repr, self.variables))}.{hint}"
             )
 
     def check_level(self, name: str, value: Any) -> None:

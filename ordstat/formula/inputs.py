@@ -12,7 +12,7 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
-from ..checks import brief, plain, refuse, shown_labels
+from ..checks import brief, counted, plain, refuse, shown_labels
 from ..exceptions import DataError, OptionError
 from .answers import is_number, no_answer, scale_order
 from .columns import Column, Columns, Factor, factor_of, find_column, matched, read
@@ -111,7 +111,9 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
     silent = [label for label in labels if no_answer(label)]
-    labels = tuple(label for label in labels if label not in silent) or labels
+    variants = _variants(labels, labels)
+    left_out = {*silent, *variants}
+    labels = tuple(label for label in labels if label not in left_out) or labels
     if all(isinstance(label, str) and is_number(label) for label in labels):
         what = "is text that reads as numbers"
         scale = sorted(labels, key=float)
@@ -129,7 +131,39 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if silent:
         shown = shown_labels(silent)
         message += f" Set {shown} to missing first, if that is no answer."
+    if variants:
+        message += f" First make one label of two: {_replaced(name, variants)}."
     return DataError(message)
+
+
+def _variants(labels: Iterable[Any], known: Iterable[Any]) -> dict[str, str]:
+    """Labels that differ from another known one in capitals and blanks alone, and that
+    one: the first of them that has no blanks at its ends.
+    """
+    first: dict[str, str] = {}
+    for label in sorted(
+        filter(_is_text, known), key=lambda label: label != label.strip()
+    ):
+        first.setdefault(_folded(label), label)
+    return {
+        label: first[_folded(label)]
+        for label in filter(_is_text, labels)
+        if first.get(_folded(label), label) != label
+    }
+
+
+def _is_text(label: Any) -> bool:
+    return isinstance(label, str)
+
+
+def _folded(label: str) -> str:
+    """A label without capitals, and with one blank between words."""
+    return " ".join(label.split()).casefold()
+
+
+def _replaced(name: str, variants: dict[str, str]) -> str:
+    """The call that replaces labels of a column by others."""
+    return f"data.replace({{{name!r}: {variants!r}}})"
 
 
 def check_levels(levels: Any) -> tuple[Any, ...]:
@@ -169,9 +203,11 @@ def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
     if outside:
         what = (
             f"{shown_labels(levels, 30)}: {shown_labels(outside)}, in"
-            f" {int((codes == -2).sum())} rows"
+            f" {counted(int((codes == -2).sum()), 'row')}"
         )
         cure = "Add them to levels=, or set them to missing to leave these rows out"
+        if variants := _variants(outside, levels):
+            cure = f"Write {_replaced(name, variants)} to make one label of two"
         raise DataError(
             f"The response {name!r} has values outside the levels {what}. {cure}."
         )

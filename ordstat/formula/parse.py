@@ -69,7 +69,7 @@ _STAND_IN = re.compile(rf"\b{_QUOTED}((?:[0-9a-f]{{2}})+)\b")
 _R_CALL = re.compile(r"\W*((?:as|is)\.\w+)\(")  # "as" and "is" are keywords of Python
 _SINGLE_EQUALS = re.compile(r"^[^(=!<>]*=[^=]")
 _EQUALS = re.compile(r"(?<![=!<>])=(?!=)")
-_WITH_BLANKS = re.compile(r"\b[^\W\d]\w*(?: [^\W\d]\w*)+")
+_WITH_BLANKS = re.compile(r"\b[^\W\d]\w*[.?!]?(?: [^\W\d]\w*[.?!]?)+")
 _TOKEN = re.compile(
     rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)",
     re.DOTALL,

@@ -72,8 +72,8 @@ UNSCORED_NOTE = (
     " statistic has no chi-squared distribution."
 )
 _BOUNDARY = (
-    "A variance of 0 lies on a boundary: p_value uses `distribution`, p_chi2 uses chi2"
-    " as in R."
+    "A variance of 0 lies on a boundary: p_value is that of the column distribution,"
+    " p_chi2 that of chi2 as in R."
 )
 
 

@@ -338,7 +338,7 @@ def draw_stacked(
     _check_known(table)
     ax = sheet.axes(height=4.0)
     K = len(results.levels)
-    colours = style.level_colours(K)
+    colours = style.area_colours(K)
     style.level_key(ax, [sheet.name(level) for level in results.levels], colours)
     shares = table["estimate"].to_numpy().reshape(-1, K).T
     tops = table["cumulative"].to_numpy().reshape(-1, K).T

@@ -151,7 +151,7 @@ def draw_tree(
     ax = sheet.axes(height=min(_LEVEL * (depth + 1) + 0.9, 12.0), width=width)
     gap = 1.0 / max(n_leaves - 1, 1)
     _draw_elbows(ax, data.set_index("node"))
-    colours = style.level_colours(len(classes))
+    colours = style.area_colours(len(classes))
     brief = max(len(str(name)) for name in classes) <= _BRIEF
     for leaf in data[data["leaf"]].to_dict("records"):
         shares = np.array([leaf[name] for name in classes])

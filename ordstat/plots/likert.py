@@ -56,7 +56,7 @@ def likert(
     if K % 2:
         middle = middle + 0.5 * shares[:, K // 2]
     left = np.cumsum(shares, axis=1) - shares - middle[:, None]
-    colours = style.level_colours(K)
+    colours = style.diverging_colours(K)
     edge: dict[str, Any] = {"edgecolor": tuple(style.paper()), "linewidth": 0.8}
     for k, colour in enumerate(colours):
         ax.barh(heights, shares[:, k], _BAR, left[:, k], color=colour, **edge)

@@ -26,7 +26,7 @@ def draw_occupancy(sheet: Sheet, occupancy: Any) -> list[Axes]:
     across = min(len(groups), _ACROSS)
     width = max(_WIDTH * across, 4.2) + _KEY
     axes = sheet.panels(len(groups), across, _HEIGHT, width)
-    colours = style.level_colours(len(occupancy.levels))
+    colours = style.area_colours(len(occupancy.levels))
     edge: dict[str, Any] = {"edgecolor": tuple(style.paper()), "linewidth": 0.5}
     times = occupancy.times
     for place, (ax, name) in enumerate(zip(axes, groups, strict=True)):

@@ -169,8 +169,10 @@ _LEGEND: dict[str, Any] = {"fontsize": SMALL, "frameon": False}
 _LUMA = np.array([0.299, 0.587, 0.114])
 #: Lightness of the lowest and the highest level: all show on white (contrast 3:1), or
 #: on a dark ground.
-_ON_WHITE = (0.12, 0.52)
+_ON_WHITE = (0.16, 0.52)
 _ON_DARK = (0.38, 0.92)
+#: The same of areas, which show by their edges.
+_AREAS = (0.20, 0.88)
 
 
 class Looks(TypedDict, total=False):
@@ -431,15 +433,34 @@ def histogram(
 
 
 def level_colours(n: int) -> list[Any]:
-    """n colours from dark violet (lowest) to olive (highest): viridis at equal steps of
-    lightness, for grey print.
-    """
+    """n colours of lines and points, from dark violet (lowest) to olive (highest)."""
+    on_white = paper() @ _LUMA >= 0.5
+    return _viridis(n, 0.86, _ON_WHITE if on_white else _ON_DARK)
+
+
+def area_colours(n: int) -> list[Any]:
+    """n colours of areas, from violet (lowest) to yellow (highest)."""
+    return _viridis(n, 1.0, _AREAS)
+
+
+def _viridis(n: int, end: float, limits: tuple[float, float]) -> list[Any]:
+    """Viridis up to `end`, at equal steps of lightness, for grey print."""
     from matplotlib import colormaps
 
-    colours = np.array(colormaps["viridis"](np.linspace(0.04, 0.86, n)))
-    lightness = np.linspace(*(_ON_WHITE if paper() @ _LUMA >= 0.5 else _ON_DARK), n)
+    colours = np.array(colormaps["viridis"](np.linspace(0.04, end, n)))
+    lightness = np.linspace(*limits, n)
     colours[:, :3] *= (lightness / (colours[:, :3] @ _LUMA))[:, None]
     return [tuple(colour) for colour in np.minimum(colours, 1.0)]
+
+
+def diverging_colours(n: int) -> list[Any]:
+    """n colours from orange (lowest) to violet (highest), with grey in the middle."""
+    from matplotlib import colormaps
+
+    half = np.linspace(0.08, 0.34, n // 2)
+    middle = [(0.8, 0.8, 0.8, 1.0)] * (n % 2)
+    ends = colormaps["PuOr"]
+    return [*map(tuple, ends(half)), *middle, *map(tuple, ends(1.0 - half[::-1]))]
 
 
 def text_colour(background: Sequence[float]) -> str:
