@@ -462,6 +462,8 @@ class Path:
         Number of penalised coefficients that are not 0.
     residual : (L,)
         Largest distance from the conditions of an optimum, as a share of lambda.
+    gap : (L,)
+        Duality gap as a share of the objective; NaN without one.
     steps : (L,)
         Newton steps.
     total : float
@@ -483,6 +485,7 @@ class Path:
     df: FloatArray
     nonzero: IntArray
     residual: FloatArray
+    gap: FloatArray
     steps: IntArray
     total: float
     n_penalised: int
@@ -693,8 +696,11 @@ def _followed(
     null: PenalisedPoint,
     lambdas: FloatArray,
     shortened: bool,
+    certified: bool = True,
 ) -> Path:
-    """The path; `shortened` where it explains hardly more."""
+    """The path; `shortened` where it explains hardly more, and `certified` by the
+    duality gap.
+    """
     problem = model.problem
     plain = _NULL.null_loglik(problem)
     tolerance = TOLERANCE
@@ -723,6 +729,9 @@ def _followed(
     points = [solution.point for solution in solutions]
     penalised = np.repeat(model.groups.factor, np.diff(model.groups.starts)) > 0.0
     df = [solution.effective_parameters(model) for solution in solutions]
+    gaps = np.full(lambdas.size, np.nan)
+    if certified and problem.family.concave and problem.sample.rows.offset is None:
+        gaps = np.array([solution.gap(model) for solution in solutions])
     return Path(
         lambdas=lambdas,
         estimates=np.array([model.estimates(at.theta, at.b) for at in points]),
@@ -731,6 +740,7 @@ def _followed(
         df=null.theta.size + np.array(df),
         nonzero=np.array([np.count_nonzero(at.b[penalised]) for at in points]),
         residual=np.array([solution.residual for solution in solutions]) / lambdas,
+        gap=gaps,
         steps=np.array([solution.steps for solution in solutions]),
         total=model.total,
         n_penalised=int(np.count_nonzero(penalised & model.varies)),
@@ -749,7 +759,7 @@ def _judged(
 ) -> tuple[FloatArray, float]:
     """(L,) mean score of held-out rows at each lambda, and the largest residual."""
     model, null = _begin(method, net, train)
-    path = _followed(net, model, null, lambdas, shortened=False)
+    path = _followed(net, model, null, lambdas, shortened=False, certified=False)
     scores = []
     for estimates in path.estimates:
         rule = model.problem.rule(estimates, model.problem.family, method.cost_matrix)

@@ -113,8 +113,11 @@ class PathResults(ResultsWithoutErrors):
             degrees of freedom with those of the thresholds; loglik; deviance_ratio, the
             share of the deviance of the thresholds alone that is explained; aic, bic,
             ebic; kkt, the largest distance from the conditions of an optimum as a share
-            of lambda. With cross-validation cv_mean and cv_error, the mean score and
-            its standard error over the folds.
+            of lambda; gap, the duality gap as a share of the objective, which bounds
+            how far it is above its minimum. It is NaN of links without a concave
+            likelihood, with offsets, and beside columns of factor 0, where no feasible
+            point of the dual problem is known. With cross-validation cv_mean and
+            cv_error, the mean score and its standard error over the folds.
 
         Examples
         --------
@@ -136,6 +139,7 @@ class PathResults(ResultsWithoutErrors):
             "deviance_ratio": path.explained,
             **{name: path.criterion(name) for name in CRITERIA},
             "kkt": path.residual,
+            "gap": path.gap,
         }
         if path.cv is not None:
             columns |= {"cv_mean": path.cv.mean, "cv_error": path.cv.error}
@@ -151,7 +155,7 @@ class PathResults(ResultsWithoutErrors):
             pd.DataFrame(columns),
             notes,
             "Path",
-            {"lambda": ".4g", "kkt": ".1e", "deviance_ratio": ".4f"},
+            {"lambda": ".4g", "kkt": ".1e", "gap": ".1e", "deviance_ratio": ".4f"},
         )
 
     @property

@@ -51,6 +51,9 @@ _ARMIJO = 1e-4
 #: Share of the objective that is rounding.
 _ROUNDING = 1e-13
 _HALVINGS = 40
+#: Most steps of theta alone before the gap is computed, and slope that counts as 0.
+_POLISHED = 30
+_LEVEL = 1e-12
 #: Most conjugate gradients for one step.
 _GRADIENTS = 5_000
 #: Columns that the strong rule may add at a time: so many, or as many as are in use.
@@ -188,6 +191,19 @@ class Shrinkage:
             return groups
         return np.flatnonzero(np.isin(self.group, groups))
 
+    def conjugate(self, slope: FloatArray) -> tuple[float, float]:
+        """The largest share t <= 1 of a slope (p,) at which the convex conjugate of the
+        penalty is finite, and its value there.
+        """
+        slope = np.where(self.lower == 0.0, np.maximum(slope, 0.0), slope)
+        slope = np.where(self.upper == 0.0, np.minimum(slope, 0.0), slope)
+        lengths = self.lengths(slope)
+        lasso = (self.l2 == 0.0) & (lengths > self.l1)
+        share = float((self.l1[lasso] / lengths[lasso]).min(initial=1.0))
+        some = self.l2 > 0.0
+        beyond = np.maximum(share * lengths - self.l1, 0.0)[some]
+        return share, float(0.5 * (beyond**2 / self.l2[some]).sum())
+
     def of(self, groups: IntArray) -> Shrinkage:
         """The penalty of some groups."""
         inside = self.members(groups)
@@ -309,6 +325,10 @@ class Quadratic:
             bound=bound,
         )
 
+    def theta_step(self, by_theta: FloatArray) -> FloatArray:
+        """(t,) the step of theta alone, from its gradient."""
+        return np.asarray(dpbtrs(self.band, self.total * by_theta, lower=1)[0])
+
     def step(
         self, point: PenalisedPoint, penalty: Shrinkage, tolerance: float
     ) -> tuple[FloatArray, FloatArray]:
@@ -318,8 +338,7 @@ class Quadratic:
         move = self._minimum(r, before, penalty.of(self.groups), tolerance) - before
         step = np.zeros(point.b.size)
         step[self.active] = move
-        of_theta = dpbtrs(self.band, self.total * point.by_theta, lower=1)[0]
-        return np.asarray(of_theta - self.V @ move), step
+        return self.theta_step(point.by_theta) - self.V @ move, step
 
     def _minimum(
         self, r: FloatArray, before: FloatArray, own: Shrinkage, tolerance: float
@@ -361,11 +380,15 @@ class SmoothQuadratic:
         groups = np.arange(penalty.l2.size)
         return cls(groups=groups, total=model.total, products=products)
 
+    def theta_step(self, by_theta: FloatArray) -> FloatArray:
+        """(t,) the step of theta alone, from its gradient."""
+        return self.products.solved(self.total * by_theta)
+
     def step(
         self, point: PenalisedPoint, penalty: Shrinkage, tolerance: float
     ) -> tuple[FloatArray, FloatArray]:
         """The steps of theta (t,) and b (p,) to the minimum."""
-        of_theta = self.products.solved(self.total * point.by_theta)
+        of_theta = self.theta_step(point.by_theta)
         l2 = penalty.l2[penalty.group]
         slope = point.by_b - l2 * point.b
         slope = slope - self.products.from_theta(of_theta) / self.total
@@ -421,6 +444,33 @@ class PathPoint:
     residual: float
     steps: int
     quadratic: Quadratic | SmoothQuadratic | None
+
+    def gap(self, model: Model) -> float:
+        """Bound on how far the objective is above its minimum, as a share of it, for a
+        concave log-likelihood l <= 0 that depends on linear functions of theta and b
+        alone; NaN where no feasible point of the dual problem is found.
+
+        With u the gradient of -l by these functions z at the minimum over theta, the
+        conjugate of -l is z'u + l at u, and at most 0 at 0, so at most t (z'u + l) at
+        t u. Minus this, and minus the conjugate of the penalty at the slopes of b, is a
+        lower bound of the minimum [Fenchel's duality; Boyd and Vandenberghe 2004, ch.
+        5]. The slopes of theta are 0, as they must be.
+        """
+        at = self.point
+        for _ in range(_POLISHED):
+            if self.quadratic is None or np.abs(at.by_theta).max() <= _LEVEL:
+                break
+            theta = at.theta + self.quadratic.theta_step(at.by_theta)
+            moved = PenalisedPoint.of(model, theta, at.b)
+            if moved is None:
+                return float("nan")
+            at = moved
+        share, conjugate = self.penalty.conjugate(at.by_b)
+        if np.abs(at.by_theta).max() > _LEVEL or share == 0.0:
+            return float("nan")
+        objective = self.penalty.value(at.b) - self.point.loglik
+        bound = -share * (at.loglik - float(at.b @ at.by_b)) - conjugate
+        return max(objective - bound, 0.0) / objective
 
     def effective_parameters(self, model: Model) -> float:
         """Degrees of freedom of the coefficients: tr (Q (Q + R)^-1) over those that are

@@ -10,7 +10,15 @@ import pytest
 from seams import held_weights
 from sklearn.linear_model import LogisticRegression
 
-from ordstat import DataError, DataWarning, ElasticNet, OptionError, ordfit
+from ordstat import (
+    ConvergenceWarning,
+    DataError,
+    DataWarning,
+    ElasticNet,
+    OptionError,
+    ordfit,
+)
+from ordstat.likelihood import elastic_path
 from ordstat.likelihood.elastic_path import Scored
 
 
@@ -242,3 +250,48 @@ def test_scores_that_are_infinite_at_every_lambda_choose_none():
     for rule in ("min", "1se"):
         with pytest.raises(DataError, match="must be finite at some lambda"):
             scored.chosen(rule)
+
+
+@pytest.mark.parametrize("l1_ratio", [1.0, 0.5, 0.0])
+@pytest.mark.parametrize(
+    "given",
+    [{"method": "logit"}, {"method": "probit"}, {"method": "acat"}]
+    + [{"method": "cratio", "nominal": "~ x0"}],
+)
+def test_the_duality_gap_bounds_the_distance_from_the_minimum(
+    given, l1_ratio, monkeypatch
+):
+    frame = frame_of(K=4)
+    net = ElasticNet(l1_ratio=l1_ratio, groups=False, lambdas=[0.1, 0.05, 0.01])
+
+    def objectives(fit):
+        unit = fit.path_coef[fit.coef.index] * fit.column_deviations
+        lam = fit.path["lambda"].to_numpy()
+        sizes = l1_ratio * unit.abs() + (1.0 - l1_ratio) / 2.0 * unit**2
+        loss = -fit.path["loglik"].to_numpy() / len(frame)
+        return loss + lam * sizes.sum(axis=1).to_numpy()
+
+    least = ordfit("y ~ .", frame, penalty=net, **given)
+    assert least.path["gap"].max() < 1e-6
+    monkeypatch.setattr(elastic_path, "TOLERANCE", 0.1)
+    with pytest.warns(ConvergenceWarning):
+        rough = ordfit("y ~ .", frame, penalty=net, **given)
+    distance = objectives(rough) / objectives(least) - 1.0
+    gap = rough.path["gap"].to_numpy()
+    assert distance.max() > 1e-7
+    assert (distance <= gap + 1e-12).all()
+    assert gap.max() < 0.2
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"link": "cauchit"}, {"offset": "x1"}, {"factors": {"x1": 0.0}}],
+    ids=str,
+)
+def test_without_a_known_point_of_the_dual_problem_there_is_no_gap(given):
+    net = ElasticNet(lambdas=[0.05], factors=given.get("factors"))
+    offset = given.get("offset")
+    formula = "y ~ x0 + x2 + x3" + (f" + offset({offset})" if offset else " + x1")
+    fit = ordfit(formula, frame_of(), penalty=net, link=given.get("link", "logit"))
+    assert fit.path["gap"].isna().all()
+    assert fit.path["kkt"].max() < 1e-7
