@@ -363,7 +363,7 @@ class OrdinalResults:
 
     @property
     def answers(self) -> tuple[Sample, FloatArray]:
-        """Rows with answers, and how many rows of the fit each of them stands for."""
+        """Rows with answers, and how many rows of the fit each of them represents."""
         sample = self.design.sample
         return sample, np.ones(sample.n)
 
@@ -1458,7 +1458,7 @@ class OrdinalResults:
         return []
 
     def figures_of_fit(self) -> tuple[str, ...]:
-        """A few figures of the fit in words, beside the numbers of observations and
+        """A few figures of the fit in words, without the numbers of observations and
         levels.
         """
         return ()
@@ -1780,9 +1780,7 @@ class OrdinalResults:
 
     @property
     def own_cost(self) -> bool:
-        """Whether the fit has a cost beside the classification and absolute errors
-        shown anyway.
-        """
+        """Whether the fit has a cost other than the errors that are shown anyway."""
         cost = self.method.cost_matrix
         shown = cost.decides or cost.label in ("classification", "absolute")
         return self.design.sample.costs is not None or not shown

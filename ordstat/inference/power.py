@@ -146,8 +146,9 @@ def power_ordinal(
     alpha: float = 0.05,
     fraction: float = _EVEN,
 ) -> Plan:
-    """Power to detect an odds ratio or a win probability between two groups on an
-    ordered outcome, or the number of rows for a given power.
+    """Power or sample size of a two-group comparison of an ordered outcome.
+
+    The effect is an odds ratio or a win probability.
 
     The effect is an odds ratio, with `probabilities` or `control`; a win probability,
     alone or with `probabilities`; or the two distributions `control` and `treated`.

@@ -184,9 +184,11 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def params(self) -> pd.Series:
-        """(P,) thresholds (or the parameters of their structure), then nominal,
-        location and scale effects, then lambda of a flexible link, as R's coef(); NaN
-        where aliased, infinite (or NaN) where the response is separated.
+        """(P,) all parameters, in the order of R's coef().
+
+        Thresholds (or the parameters of their structure), then nominal, location and
+        scale effects, then lambda of a flexible link. NaN where aliased, infinite (or
+        NaN) where the response is separated.
         """
         return pd.Series(self.fit.limits, index=self.parameters.names, name="estimate")
 
@@ -2278,8 +2280,8 @@ class LikelihoodResults(OrdinalResults):
         return RowLimits.of(self.fit, self.bare_rule, rows)
 
     def gap_limits(self, rows: Rows) -> FloatArray | None:
-        """(n, K-1) what the distances H - theta_k of rows tend to: 0 if they are
-        finite, infinite, or NaN; None if every estimate is finite.
+        """(n, K-1) limits of the distances H - theta_k of rows: 0 if they are finite,
+        infinite, or NaN. None if every estimate is finite.
         """
         return gap_limits(self.fit, self.bare_rule, rows)
 

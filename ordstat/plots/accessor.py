@@ -692,8 +692,9 @@ class LikelihoodPlots(Plots):
         vcov: Any = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """The effect of a column within the levels of others, as in a report of a
-        trial: odds ratios or win odds with limits, and the p-value of each interaction.
+        """Forest plot of the effect of a column within the levels of others.
+
+        It has odds ratios or win odds with limits, and the p-value of each interaction.
 
         Parameters
         ----------

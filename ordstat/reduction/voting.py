@@ -532,7 +532,7 @@ class OneVersusOne(VotingMethod):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CostTransform(VotingMethod):
-    """Classification of examples whose labels stand for their costs [Lin 2008, alg. 2.2
+    """Classification of examples whose labels represent their costs [Lin 2008, alg. 2.2
     and 2.3].
 
     Row n stands for the labels l = 1..K with weights q_n[l] = max_k c_n[k] - c_n[l]
