@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, cast
@@ -28,13 +28,14 @@ from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import is_classifier
 from ..reduction.encoding import in_order
-from ..reduction.exceedances import CumulativeRule, ranked_score
+from ..reduction.exceedances import CumulativeRule, ranked_score, score_gain
 from ..reduction.reduction import Reduction
 from ..report.render import Report, Table
 from ..report.sections import error_tables, ranker_report
 from ..threads import in_processes
 from .boosted_base import BoostedBase
 from .calibrated import Calibrated
+from .forest import TRIAL_TREES, ForestFit
 from .kernel_features import KernelFit
 from .ordboost import OrdinalBoosting
 from .trees import BoostedFit
@@ -309,22 +310,24 @@ _USUAL: tuple[tuple[str, dict[str, Any]], ...] = (
 # beyond.
 _MOST_KERNEL_ROWS = 5000
 _WITHOUT_KERNELS = 2
-# Number of rows above which the default members are weighted, with one of five folds
-# held out.
+# Number of rows above which the default members are weighted on one of five folds.
 _MANY_ROWS = 2000
 _FOLDS = 5
-# With this number of rows up to _MANY_ROWS, one default member alone is used if its
-# score on two folds is better than that of the equal blend by this number of standard
-# errors: 2.5 % of a normal distribution, shared by four members (Bonferroni), lie above
-# 2.498. After the first fold one standard error is enough to go on.
+# With this number of rows up to _MANY_ROWS they are weighted on two folds. One default
+# member has all the weight if its score there is better than that of the equal blend by
+# this number of standard errors: 2.5 % of a normal distribution, shared by four members
+# (Bonferroni), lie above 2.498.
 _FEW_ROWS = 100
 _CLEARLY = 2.5
-_PERHAPS = 1.0
 _LEAD_FOLDS = 2
-# If the boosted trees are that member, boosted trees of each threshold take their place
-# where they score better on the same folds by one standard error (the rule of Breiman
-# et al. 1984, sec. 3.4.3).
-_BY_THRESHOLD = 1.0
+# How strongly weights are kept equal, in levels less one: if average="stacked" or rows
+# are many, and for two folds, where it was chosen on parts of training rows.
+_RIDGE = 2.0
+_USUAL_RIDGE = 0.5
+# If boosted trees of one score have more than this weight, boosted trees of each
+# threshold join the members, of this depth.
+_MUCH = 0.5
+_DEPTH = 3
 _ZERO_GAP = 1e-9
 
 
@@ -354,17 +357,18 @@ class Blend(Method):
     "kernel-clm" and "redsvm" (C by cross-validation). A member without probabilities is
     calibrated (as by `calibrate=True` of `ordfit`). With more than 2000 rows, the
     default members are weighted by their performance on a fifth of the rows, held out
-    once. With 100 to 2000 rows and no clusters they have equal weights, unless one
-    predicts two held-out fifths better than their mean by more than 2.5 standard errors
-    of the ranked probability score: then it has all the weight. If that is "ordboost"
-    and there are more than two levels, boosted trees of each threshold,
-    `Reduction(base="ordboost", encoding="separate")`, take its place if they predict
-    these rows better by one standard error.
+    once. With 100 to 2000 rows and no clusters they are weighted by two held-out
+    fifths. If one predicts these better than the equal mean by more than 2.5 standard
+    errors of the ranked probability score, and better than the weighted mean, it has
+    all the weight. If "ordboost" has more than half the weight and there are more than
+    two levels, boosted trees of each threshold, as of
+    `Reduction(base="ordboost", encoding="separate")`, join the members before.
 
     average="stacked" fits the members without each of five folds, and chooses the
     weights w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 +
     2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second
-    term keeps the weights nearly equal if there are few rows.
+    term keeps the weights nearly equal if there are few rows; for the two fifths it is
+    a quarter of this.
 
     Parameters
     ----------
@@ -477,19 +481,14 @@ class Blend(Method):
             settled.append(settled_method(calibrated, member.fit))
             tick(f"{method!r} fitted")
         weights = AVERAGES[self.average]
-        n_rows = int(np.count_nonzero(sample.case_weights))
-        if not stacked and self.members is None and n_rows > _MANY_ROWS:
-            shares, held_out, gap = self._stacked(
-                sample, settled, seeds, rng, lambda _: None, once=True
-            )
-            weights = AVERAGES["stacked"]
-        elif not stacked and self.members is None and n_rows >= _FEW_ROWS:
-            alone = _alone(sample, settled, seeds, rng)
-            if alone is not None:
-                shares = np.eye(len(methods))[alone.best]
-                held_out = alone.errors
-                weights = _ONE
-                methods, members = alone.applied(sample, methods, members, seeds)
+        listened = self._listened(sample, settled, seeds, rng)
+        if listened is not None:
+            shares, held_out, gap = listened.shares, listened.errors, listened.gap
+            weights = _ONE if listened.alone else AVERAGES["stacked"]
+            for method in listened.more:
+                own = np.random.default_rng(seeds[0])
+                members.append(fitted_member(method, sample, own)[0])
+            methods = (*methods, *listened.more)
         mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
         above = rule.exceedances(sample.rows)
@@ -519,164 +518,157 @@ class Blend(Method):
         seeds: Any,
         rng: np.random.Generator,
         tick: Any,
-        once: bool = False,
     ) -> tuple[FloatArray, FloatArray, float]:
-        """Weights with the smallest held-out score over all folds (or one), held-out
-        errors, and the duality gap.
+        """Weights with the smallest held-out score over all folds, held-out errors, and
+        the duality gap.
         """
-        ordered, held = _folds(sample, rng)
-        if len(held) == 0:
+        found = held_out_by(sample, methods, seeds, rng, _FOLDS, tick)
+        if found is None:
             raise DataError(
                 "Blend needs two rows of some level for average='stacked'. Set"
                 " average='equal'."
             )
-        held = held[: 1 if once else None]
-        tasks: list[tuple[Method, Sample, Rows, Any]] = []
-        for out in held:
-            part, other = split(ordered, out)
-            tasks += [
-                (method, part, other.rows, seed)
-                for method, seed in zip(methods, seeds, strict=True)
-            ]
-        forecasts = []
-        for task, above in zip(tasks, in_processes(_forecast, tasks), strict=True):
-            forecasts.append(above)
-            tick(f"{task[0]!r} fitted without a fold")
-        by_fold = [
-            np.stack(forecasts[i : i + len(methods)])
-            for i in range(0, len(tasks), len(methods))
-        ]
-        fold, row = np.nonzero(held)
-        return _weighed(
-            np.concatenate(by_fold, axis=1), ordered.y[row], held[fold, row]
-        )
+        return _weighed(found.above, found.y, found.weights)
+
+    def _listened(
+        self,
+        sample: Sample,
+        settled: Sequence[Method],
+        seeds: Any,
+        rng: np.random.Generator,
+    ) -> Listened | None:
+        """Weights of the default members; None for equal weights."""
+        n_rows = int(np.count_nonzero(sample.case_weights))
+        if self.average == "stacked" or self.members is not None or n_rows < _FEW_ROWS:
+            return None
+        if n_rows > _MANY_ROWS:
+            found = held_out_by(sample, settled, seeds, rng, 1)
+            return None if found is None else _weighted(found)
+        if sample.cluster is not None:  # whose rows give no standard error
+            return None
+        found = held_out_by(sample, settled, seeds, rng, _LEAD_FOLDS)
+        return None if found is None else _listened(found, settled, seeds)
 
 
-class HeldOutLead(NamedTuple):
-    """How far the best member is before the equal blend on held-out rows.
+class HeldOut(NamedTuple):
+    """What members say of held-out rows.
 
     Attributes
     ----------
     parts : list of (Sample, Rows)
-        Rows of the fits and held-out rows of each fold so far.
-    best : int
-        The member with the best ranked probability score.
-    lead : float
-        Its lead, in standard errors.
+        Rows of the fits and held-out rows of each fold.
     above : (M, N, K-1)
         P(y > k) of the held-out rows by each member.
     y, weights : (N,)
     """
 
     parts: list[tuple[Sample, Rows]]
-    best: int
-    lead: float
     above: FloatArray
     y: IntArray
     weights: FloatArray
 
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one threshold."""
+        return self.above.shape[2] > 1
 
-def held_out_leads(
-    sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator
-) -> Iterator[HeldOutLead]:
-    """The lead after the first and after the second of five held-out folds; the members
-    are fitted to the other folds when it is asked for.
+    def by(self, method: Method, seed: Any) -> FloatArray:
+        """P(y > k) (N, K-1) by another method."""
+        tasks = [(method, part, rows, seed) for part, rows in self.parts]
+        return np.concatenate(list(in_processes(_forecast, tasks)))
+
+
+def held_out_by(
+    sample: Sample,
+    methods: Sequence[Method],
+    seeds: Any,
+    rng: np.random.Generator,
+    folds: int,
+    tick: Callable[[str], None] = lambda message: None,
+) -> HeldOut | None:
+    """The first of five folds, predicted by the members fitted to the other rows; None
+    if nothing can be held out.
     """
     ordered, held = _folds(sample, rng)
-    parts = list[tuple[Sample, Rows]]()
-    forecasts = list[FloatArray]()
-    rows = list[IntArray]()
-    weights = list[FloatArray]()
-    for out in held[:_LEAD_FOLDS]:
-        part, other = split(ordered, out)
-        parts.append((part, other.rows))
-        tasks = [
-            (method, part, other.rows, seed)
-            for method, seed in zip(methods, seeds, strict=True)
-        ]
-        forecasts.append(np.stack(list(in_processes(_forecast, tasks))))
-        rows.append(np.flatnonzero(out))
-        weights.append(out[rows[-1]])
-        above = np.concatenate(forecasts, axis=1)
-        y = ordered.y[np.concatenate(rows)]
-        w = np.concatenate(weights)
-        best, lead = _lead(above, y, w)
-        yield HeldOutLead(parts, best, lead, above, y, w)
+    held = held[:folds]
+    if len(held) == 0:
+        return None
+    parts = [split(ordered, out) for out in held]
+    tasks = [
+        (method, part, other.rows, seed)
+        for part, other in parts
+        for method, seed in zip(methods, seeds, strict=True)
+    ]
+    forecasts = []
+    for task, above in zip(tasks, in_processes(_forecast, tasks), strict=True):
+        forecasts.append(above)
+        tick(f"{task[0]!r} fitted without a fold")
+    M = len(methods)
+    by_fold = [np.stack(forecasts[i : i + M]) for i in range(0, len(tasks), M)]
+    fold, row = np.nonzero(held)
+    return HeldOut(
+        parts=[(part, other.rows) for part, other in parts],
+        above=np.concatenate(by_fold, axis=1),
+        y=ordered.y[row],
+        weights=held[fold, row],
+    )
 
 
-class Alone(NamedTuple):
-    """The member that is used alone.
+class Listened(NamedTuple):
+    """The weights of default members, from held-out rows.
 
     Attributes
     ----------
-    best : int
-    instead : Method or None
-        A method to fit in its place.
-    errors : (M + 1, 2) held-out errors of each member and of the one that is used
+    shares : (M,)
+    more : tuple of Method
+        Methods that join the members, the last of the M.
+    errors : (M + 1, 2) held-out errors of each member and of the blend
+    gap : float
+        Duality gap of the weights.
     """
 
-    best: int
-    instead: Method | None
+    shares: FloatArray
+    more: tuple[Method, ...]
     errors: FloatArray
+    gap: float
 
-    def applied(
-        self,
-        sample: Sample,
-        methods: Sequence[Method],
-        members: Sequence[Exceeding],
-        seeds: Any,
-    ) -> tuple[tuple[Method, ...], list[Exceeding]]:
-        """The methods and fitted members, with the one in its place."""
-        named = list(methods)
-        fitted = list(members)
-        if self.instead is not None:
-            rng = np.random.default_rng(seeds[self.best])
-            named[self.best] = self.instead
-            fitted[self.best], _ = fitted_member(self.instead, sample, rng)
-        return tuple(named), fitted
+    @property
+    def alone(self) -> bool:
+        """Whether one member has all the weight."""
+        return bool(self.shares.max() == 1.0)
 
 
-def _alone(
-    sample: Sample, methods: Sequence[Method], seeds: Any, rng: np.random.Generator
-) -> Alone | None:
-    """The member that predicts held-out rows clearly better than the equal blend; None
-    if there is none.
+def _weighted(found: HeldOut) -> Listened:
+    """Weights by the ranked probability score of held-out rows."""
+    shares, errors, gap = _weighed(found.above, found.y, found.weights)
+    return Listened(shares, (), errors, gap)
+
+
+def _listened(found: HeldOut, methods: Sequence[Method], seeds: Any) -> Listened:
+    """Weights by the ranked probability score of held-out rows, with boosted trees of
+    each threshold beside those of one score that have much weight; all weight for one
+    member if it is clearly better than the equal blend, and better than the weighted.
     """
-    if sample.cluster is not None:  # whose rows give no standard error
-        return None
-    leads = held_out_leads(sample, methods, seeds, rng)
-    first = next(leads, None)
-    if first is None or first.lead <= _PERHAPS:
-        return None
-    both = next(leads, None)
-    if both is None or both.lead <= _CLEARLY:
-        return None
-    best = both.best
-    instead, above = _by_threshold(both, methods[best], seeds[best])
-    equal = both.above.mean(axis=0)
-    used = np.concatenate([both.above[:best], above[None], both.above[best + 1 :]])
-    return Alone(best, instead, _errors([*used, equal], both.y, both.weights))
+    shares, errors, gap = _weighed(found.above, found.y, found.weights, _USUAL_RIDGE)
+    lead = _lead(found.above, found.y, found.weights)[1]
+    first = methods[0]
+    more: tuple[Method, ...] = ()
+    if shares[0] > _MUCH and isinstance(first, OrdinalBoosting) and found.several:
+        more = (_by_threshold(first),)
+        above = np.concatenate([found.above, found.by(more[0], seeds[0])[None]])
+        shares, errors, gap = _weighed(above, found.y, found.weights, _USUAL_RIDGE)
+    best = int(np.argmin(errors[:-1, 0]))
+    if lead > _CLEARLY and errors[best, 0] < errors[-1, 0]:
+        shares = np.eye(len(shares))[best]
+        errors = np.concatenate([errors[:-1], errors[[best]]])
+        gap = 0.0
+    return Listened(shares, more, errors, gap)
 
 
-def _by_threshold(
-    found: HeldOutLead, method: Method, seed: Any
-) -> tuple[Method | None, FloatArray]:
-    """Boosted trees of each threshold if they predict the held-out rows better than
-    boosted trees of one score, else None; and P(y > k) (N, K-1) of these rows.
-    """
-    ours = found.above[found.best]
-    if not isinstance(method, OrdinalBoosting) or ours.shape[1] < 2:
-        return None, ours
-    other = Reduction(
-        base=BoostedBase(replace(method, rounds="cv")),
-        encoding="separate",
-        scaling=None,
-    )
-    tasks = [(other, part, rows, seed) for part, rows in found.parts]
-    theirs = np.concatenate(list(in_processes(_forecast, tasks)))
-    if _gain(theirs, ours, found.y, found.weights)[1] > _BY_THRESHOLD:
-        return other, theirs
-    return None, ours
+def _by_threshold(method: OrdinalBoosting) -> Method:
+    """Boosted trees of each threshold."""
+    base = BoostedBase(replace(method, rounds="cv", depth=_DEPTH))
+    return Reduction(base=base, encoding="separate", scaling=None)
 
 
 def _folds(sample: Sample, rng: np.random.Generator) -> tuple[Sample, FloatArray]:
@@ -704,24 +696,9 @@ def _lead(above: FloatArray, y: IntArray, w: FloatArray) -> tuple[int, float]:
     (0, 2.45)
     """
     equal = above.mean(axis=0)
-    gains = [_gain(of_member, equal, y, w) for of_member in above]
+    gains = [score_gain(of_member, equal, y, w) for of_member in above]
     best = int(np.argmax([mean for mean, _ in gains]))
     return best, gains[best][1]
-
-
-def _gain(
-    above: FloatArray, other: FloatArray, y: IntArray, w: FloatArray
-) -> tuple[float, float]:
-    """By how much P(y > k) (N, K-1) have a better ranked probability score than others,
-    and this in standard errors.
-    """
-    happened = y[:, None] > np.arange(above.shape[1])
-    gains = np.square(other - happened).sum(axis=1)
-    gains -= np.square(above - happened).sum(axis=1)
-    mean = float(gains @ w / w.sum())
-    spread = float(np.square(w) @ np.square(gains - mean))
-    error = np.sqrt(spread) / w.sum()
-    return mean, float(mean / max(error, np.finfo(np.float64).tiny))
 
 
 def _forecast(method: Method, sample: Sample, rows: Rows, seed: Any) -> FloatArray:
@@ -730,7 +707,9 @@ def _forecast(method: Method, sample: Sample, rows: Rows, seed: Any) -> FloatArr
 
 
 def settled_method(method: Method, fit: Fit) -> Method:
-    """A method with the options that its fit chose."""
+    """A method with the options that its fit chose, for fits to parts of the rows; a
+    forest has fewer trees.
+    """
     options: dict[str, Any] = {}
     if isinstance(fit, KernelFit):
         options = {
@@ -739,18 +718,21 @@ def settled_method(method: Method, fit: Fit) -> Method:
         }
     elif isinstance(fit, BoostedFit):
         options = {"rounds": max(fit.kept, 1), "depth": fit.depth}
+    elif isinstance(fit, ForestFit):
+        options = fit.growth._asdict()
+        options["trees"] = min(cast(Any, method).trees, TRIAL_TREES)
     return replace(method, **options)
 
 
 def _weighed(
-    above: FloatArray, y: Any, w: FloatArray
+    above: FloatArray, y: Any, w: FloatArray, ridge: float = _RIDGE
 ) -> tuple[FloatArray, FloatArray, float]:
     """From P(y > k) of M members (M, N, K-1): weights, errors of the members and of the
     blend, duality gap.
     """
     misses = (above - (y[:, None] > np.arange(above.shape[2]))) * np.sqrt(w)[:, None]
     flat = misses.reshape(len(above), -1)
-    shares, gap = simplex_weights(flat @ flat.T, 2.0 * above.shape[2])
+    shares, gap = simplex_weights(flat @ flat.T, ridge * above.shape[2])
     forecasts = [*above, np.tensordot(shares, above, axes=1)]
     return shares, _errors(forecasts, y, w), gap
 

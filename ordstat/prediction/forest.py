@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,50 @@ from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
 from ..compiled.trees import add_shares
 from ..fit import Certificate, MarginFit, Trace
-from ..formula.distinct import distinct_rows
+from ..formula.distinct import DistinctRows, distinct_rows
 from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
+from ..judging.folds import held_weights
 from ..judging.importance import GAIN_FIRST
 from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
 from ..reduction.classifiers import sklearn_model
-from ..reduction.exceedances import CumulativeRule, ranked_score
+from ..reduction.exceedances import CumulativeRule, ranked_score, score_gain
 from ..reduction.learners import MOST_REPEATED
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
+
+
+class Growth(NamedTuple):
+    """How far trees are grown.
+
+    Attributes
+    ----------
+    min_leaf : int
+        Smallest number of rows in a leaf.
+    column_share : float
+        Share of the columns that each cut chooses from.
+    """
+
+    min_leaf: int
+    column_share: float
+
+
+#: What is tried, the smoothest forest first. Deep trees follow rules, steps and twins.
+_USUAL = Growth(5, 1.0 / 3.0)
+_TRIED = (_USUAL, Growth(1, 1.0 / 3.0), Growth(1, 1.0))
+#: Trees of each trial, number of folds and of those that are held out; from _MANY_ROWS
+# rows on one is enough, and beyond _MOST_ROWS single rows in the leaves take too much
+# memory.
+TRIAL_TREES = 100
+_FOLDS = 5
+_HELD_OUT = 2
+_MANY_ROWS = 2000
+_MOST_ROWS = 20_000
+# A deeper forest is taken if it leads by this number of standard errors (Breiman et al.
+# 1984, sec. 3.4.3).
+_LEAD = 1.0
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -35,9 +67,11 @@ class ForestFit(MarginFit):
     Attributes
     ----------
     importance : (D,) shares of the fall of the ranked probability score
+    growth : Growth
     """
 
     importance: FloatArray
+    growth: Growth
 
 
 _LARGEST_SEED = 2**31 - 1
@@ -272,13 +306,25 @@ _MEAN_ROUNDING = 1e-9
 
 
 @with_option_hints
+def _share(name: str, value: Any, of: Any) -> float | None:
+    if value is None:
+        return None
+    return number(name, value, above=0.0, most=1.0, of=of, also=", or None")
+
+
+def _leaf(name: str, value: Any, of: Any) -> int | str:
+    if isinstance(value, str) and value == "cv":
+        return value
+    return whole(name, value, 1, of=of, also=" or 'cv'")
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPSForest(Method):
     """Random forest for ordered levels: extremely randomised trees on the ranked
     probability score.
 
-    A good default for prediction with interactions and non-linear effects; it needs no
-    tuning and gives probabilities.
+    A good default for prediction with interactions and non-linear effects; it tunes
+    itself and gives probabilities.
 
     The trees are scikit-learn's ExtraTreesRegressor [Geurts et al. 2006] on the K-1
     indicators [y > k]. Each node draws one random cut for each of some columns, and
@@ -290,10 +336,15 @@ class RPSForest(Method):
     ----------
     trees : int
         Number of trees.
-    column_share : float
-        Share of the columns that each cut chooses from, in (0, 1].
-    min_leaf : int
-        Smallest number of rows in a leaf.
+    column_share : float or None
+        Share of the columns that each cut chooses from, in (0, 1]. None means 1/3, or
+        what min_leaf="cv" chooses.
+    min_leaf : int or "cv"
+        Smallest number of rows in a leaf. "cv" predicts two held-out fifths of the rows
+        (one with more than 2000 rows) by 100 trees with leaves of 5 rows, of single
+        rows, and of single rows with cuts chosen from all columns (unless column_share
+        is given). Single rows are taken if their ranked probability score is better by
+        one standard error. With more than 20,000 rows leaves have 5.
     cost : str or (K, K) array
         Cost that predicted levels minimise in expectation: "absolute" gives the median,
         "classification" the mode. The probabilities do not depend on it.
@@ -312,8 +363,8 @@ class RPSForest(Method):
     """
 
     trees: int = option(300, whole, 1)
-    column_share: float = option(1.0 / 3.0, number, above=0.0, most=1.0)
-    min_leaf: int = option(5, whole, 1)
+    column_share: float | None = option(None, _share)
+    min_leaf: int | str = option("cv", _leaf)
     cost: CostField = cost_option()
     n_jobs: int = jobs_option()
 
@@ -345,14 +396,9 @@ class RPSForest(Method):
         """
         self.check(sample)
         rows = distinct_rows(sample, np.zeros((sample.n, 0))).repeated(MOST_REPEATED)
-        options = {
-            "n_estimators": self.trees,
-            "min_samples_leaf": self.min_leaf,
-            "n_jobs": self.n_jobs,
-        }
-        options["max_features"] = max(1, round(self.column_share * sample.X.shape[1]))
-        shares, importance = grown(
-            rows.X, rows.y, rows.weights, sample.n_levels, rng, **options
+        growth = self._growth(rows, sample.n_levels, rng)
+        shares, importance = self._grown(
+            rows, rows.weights, sample.n_levels, growth, self.trees, rng
         )
         rule = CumulativeRule(shares, self.cost_matrix)
         above = rule.exceedances(sample.rows)
@@ -368,9 +414,89 @@ class RPSForest(Method):
                 message=f"{self.trees} trees grown",
             ),
             scores=rule.scores_of(above),
-            facts=(("Trees", str(self.trees)),),
+            facts=(
+                ("Trees", str(self.trees)),
+                ("Smallest leaf", self._leaf_shown(growth)),
+            ),
             importance=importance[: sample.X.shape[1]],
+            growth=growth,
         )
+
+    def _grown(
+        self,
+        rows: DistinctRows,
+        weights: FloatArray,
+        n_levels: int,
+        growth: Growth,
+        trees: int,
+        rng: np.random.Generator,
+    ) -> tuple[ForestShares, FloatArray]:
+        """The forest of the rows with positive weight, and importances."""
+        used = weights > 0.0
+        drawn = max(1, round(growth.column_share * rows.X.shape[1]))
+        return grown(
+            rows.X[used],
+            rows.y[used],
+            weights[used],
+            n_levels,
+            rng,
+            n_estimators=trees,
+            min_samples_leaf=growth.min_leaf,
+            max_features=drawn,
+            n_jobs=self.n_jobs,
+        )
+
+    def _growth(
+        self, rows: DistinctRows, n_levels: int, rng: np.random.Generator
+    ) -> Growth:
+        """The given options, or those that predict held-out rows best."""
+        tried = self._tried(rows.n)
+        if len(tried) == 1:
+            return tried[0]
+        held = held_weights(rows.X, rows.y, rows.weights, _FOLDS, rng)
+        held = held[: _HELD_OUT if rows.n <= _MANY_ROWS else 1]
+        if len(held) == 0:
+            return tried[0]
+        fold, row = np.nonzero(held)
+        trees = min(self.trees, TRIAL_TREES)
+        above = []
+        for growth in tried:
+            parts = []
+            for out in held:
+                rest = rows.weights - out
+                forest, _ = self._grown(rows, rest, n_levels, growth, trees, rng)
+                parts.append(forest(Rows(X=rows.X[out > 0.0])))
+            above.append(np.concatenate(parts))
+        return tried[_deepest(above, rows.y[row], held[fold, row])]
+
+    def _tried(self, n_rows: int) -> tuple[Growth, ...]:
+        """The settings to choose from, the smoothest forest first."""
+        share = self.column_share
+        if self.min_leaf != "cv":
+            usual = _USUAL.column_share if share is None else share
+            return (Growth(int(self.min_leaf), usual),)
+        tried = _TRIED if n_rows <= _MOST_ROWS else (_USUAL,)
+        if share is None:
+            return tried
+        of_share = (growth._replace(column_share=share) for growth in tried)
+        return tuple(dict.fromkeys(of_share))
+
+    def _leaf_shown(self, growth: Growth) -> str:
+        """The smallest leaf in words."""
+        rows = "1 row" if growth.min_leaf == 1 else f"{growth.min_leaf} rows"
+        if self.min_leaf != "cv":
+            return rows
+        columns = ", cuts of all columns" if growth.column_share == 1.0 else ""
+        return f"{rows}{columns}, by held-out rows"
+
+
+def _deepest(above: list[FloatArray], y: IntArray, w: FloatArray) -> int:
+    """From P(y > k) (N, K-1) of several forests: the one with the best ranked
+    probability score if it leads the first by one standard error, else the first.
+    """
+    scores = [ranked_score(P, y, w) for P in above]
+    best = int(np.argmin(scores))
+    return best if score_gain(above[best], above[0], y, w)[1] > _LEAD else 0
 
 
 def _certificate(above: FloatArray, score: float) -> Certificate:

@@ -158,3 +158,25 @@ def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
     """Mean ranked probability score: the sum over k of (P(y > k) - [y > k])^2."""
     misses = np.square(above - (y[:, None] > np.arange(above.shape[1]))).sum(axis=1)
     return float(weights @ misses / weights.sum())
+
+
+def score_gain(
+    above: FloatArray, other: FloatArray, y: IntArray, w: FloatArray
+) -> tuple[float, float]:
+    """By how much P(y > k) (N, K-1) have a better ranked probability score than others,
+    and this in standard errors.
+
+    Examples
+    --------
+    >>> above, other = np.array([[0.1], [0.9], [0.5]]), np.full((3, 1), 0.5)
+    >>> gain, errors = score_gain(above, other, np.array([0, 1, 1]), np.ones(3))
+    >>> round(gain, 2), round(errors, 2)
+    (0.16, 2.45)
+    """
+    happened = y[:, None] > np.arange(above.shape[1])
+    gains = np.square(other - happened).sum(axis=1)
+    gains -= np.square(above - happened).sum(axis=1)
+    mean = float(gains @ w / w.sum())
+    spread = float(np.square(w) @ np.square(gains - mean))
+    error = np.sqrt(spread) / w.sum()
+    return mean, float(mean / max(error, np.finfo(np.float64).tiny))
