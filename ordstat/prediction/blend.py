@@ -568,6 +568,13 @@ class HeldOut(NamedTuple):
     weights: FloatArray
 
     @property
+    def lead(self) -> tuple[int, float]:
+        """The member with the best ranked probability score, and by how many standard
+        errors it beats the equal blend.
+        """
+        return _lead(self.above, self.y, self.weights)
+
+    @property
     def several(self) -> bool:
         """Whether there is more than one threshold."""
         return self.above.shape[2] > 1
@@ -650,7 +657,7 @@ def _listened(found: HeldOut, methods: Sequence[Method], seeds: Any) -> Listened
     member if it is clearly better than the equal blend, and better than the weighted.
     """
     shares, errors, gap = _weighed(found.above, found.y, found.weights, _USUAL_RIDGE)
-    lead = _lead(found.above, found.y, found.weights)[1]
+    lead = found.lead[1]
     first = methods[0]
     more: tuple[Method, ...] = ()
     if shares[0] > _MUCH and isinstance(first, OrdinalBoosting) and found.several:
