@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from problems import ranked
-from scipy.special import logit
 from scipy.stats import ttest_rel
 from seams import held_weights
 
@@ -19,7 +18,8 @@ from ordstat import (
 )
 from ordstat.exceptions import DataError
 from ordstat.prediction import blend
-from ordstat.prediction.blend import _gain, _lead, simplex_weights
+from ordstat.prediction.blend import HeldOut, _lead, _listened, simplex_weights
+from ordstat.reduction.exceedances import score_gain
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_probabilities_are_the_mean_of_the_members(frame):
 
 def test_the_usual_members(frame):
     fit = ordfit("y ~ a + b", frame, "blend")
-    assert fit.members.index.tolist() == [
+    assert fit.members.index[:4].tolist() == [
         "OrdinalBoosting()", "RPSForest()", "KernelCumulativeLink()", "REDSVM(C='cv')"
     ]  # fmt: skip
     assert fit.certificate.reached
@@ -188,54 +188,100 @@ def test_the_lead_is_the_t_value_of_paired_differences():
     assert twice == (best, pytest.approx(lead))
 
 
+def held_out(noise, n=120, n_thresholds=2, parts=()):
+    """Held-out rows whose answers members know but for a noise of their own."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, n_thresholds + 1, n)
+    happened = (y[:, None] > np.arange(n_thresholds)).astype(float)
+    above = np.stack(
+        [
+            np.abs(happened - size * rng.uniform(size=(n, 1)) * np.ones(n_thresholds))
+            for size in noise
+        ]
+    )
+    return HeldOut(list(parts), above, y, np.ones(n))
+
+
+LINKS = (CumulativeLink(), CumulativeLink(link="cloglog"))
+
+
+def test_default_members_are_weighted_by_the_held_out_score():
+    """No weights on a fine grid have a smaller penalised score."""
+    found = held_out([0.8, 0.9])
+    shares, more, errors, _ = _listened(found, LINKS, (1, 2))
+    happened = found.y[:, None] > np.arange(2)
+
+    def value(w):
+        mean = w * found.above[0] + (1 - w) * found.above[1]
+        ridge = 0.5 * 2 * ((w - 0.5) ** 2 + (0.5 - w) ** 2)
+        return np.square(mean - happened).sum() + ridge
+
+    grid = np.linspace(0, 1, 1001)
+    assert shares[0] == pytest.approx(
+        grid[np.argmin([value(w) for w in grid])], abs=1e-3
+    )
+    assert 0.0 < shares[0] < 1.0
+    assert more == ()
+    assert errors[2, 0] < errors[:2, 0].min()
+
+
+def test_a_member_that_leads_clearly_has_all_the_weight():
+    """Weights are kept equal a little, which loses where one member knows it all."""
+    listened = _listened(held_out([1.0, 0.0]), LINKS, (1, 2))
+    assert listened.shares.tolist() == [0.0, 1.0]
+    assert listened.alone
+    assert listened.errors[2].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(("rows", "weighted"), [(100, True), (99, False)])
+def test_few_rows_have_equal_weights(frame, monkeypatch, rows, weighted):
+    monkeypatch.setattr(Blend, "_chosen", lambda self, most: LINKS)
+    fit = ordfit("y ~ a + b", frame.head(rows), "blend")
+    assert ("rps" in fit.members) == weighted
+    equal = fit.members["weight"].iloc[:2].tolist() == [0.5, 0.5]
+    assert equal != weighted
+
+
+def test_rows_in_clusters_have_equal_weights(frame, monkeypatch):
+    monkeypatch.setattr(Blend, "_chosen", lambda self, most: (*LINKS[:1], REDSVM()))
+    clusters = np.arange(140) // 2
+    fit = ordfit("y ~ a + b", frame, "blend", cluster=clusters)
+    assert fit.members["weight"].tolist() == [0.5, 0.5]
+
+
 @pytest.mark.parametrize(
-    ("rows", "leads", "weights"),
-    [
-        (140, [(1, 1.1), (1, 2.6)], [0.0, 1.0]),
-        (140, [(1, 1.1), (0, 2.4)], [0.5, 0.5]),
-        (140, [(1, 0.9)], [0.5, 0.5]),
-        (99, [], [0.5, 0.5]),
-    ],
+    ("noise", "n_thresholds", "joins"),
+    [([0.7, 0.9], 2, True), ([0.9, 0.7], 2, False), ([0.7, 0.9], 1, False)],
 )
-def test_one_default_member_is_used_if_it_leads_clearly(
-    frame, monkeypatch, rows, leads, weights
+def test_trees_of_each_threshold_join_boosted_trees_of_much_weight(
+    monkeypatch, noise, n_thresholds, joins
 ):
-    members = (CumulativeLink(), CumulativeLink(link="cloglog"))
-    monkeypatch.setattr(Blend, "_chosen", lambda self, most: members)
+    found = held_out(noise, n_thresholds=n_thresholds)
     asked = []
 
-    def lead(above, y, w):
-        asked.append((above.shape, y.size, w.sum()))
-        return leads[len(asked) - 1]
+    def forecast(self, method, seed):
+        asked.append((method.encoding, seed))
+        return found.above[0]
 
-    monkeypatch.setattr(blend, "_lead", lead)
-    data = frame.head(rows)
-    fit = ordfit("y ~ a + b", data, "blend")
-    assert fit.members["weight"].iloc[:2].tolist() == weights
-    assert [size for _, size, _ in asked] == [28, 56][: len(leads)]
-    assert all(shape == (2, size, 3) for shape, size, _ in asked)
-    if weights == [0.0, 1.0]:
-        alone = ordfit("y ~ a + b", data, "cloglog")
-        np.testing.assert_allclose(
-            fit.predict(type="prob"), alone.predict(type="prob"), atol=1e-12
-        )
-        assert fit.members.index[-1] == "all, blended"
-    else:
-        assert fit.members.columns.tolist() == ["weight"]
+    monkeypatch.setattr(HeldOut, "by", forecast)
+    listened = _listened(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
+    assert asked == [("separate", 7)] * joins
+    assert len(listened.more) == joins
+    assert listened.shares.size == 2 + joins
+    if joins:  # the same forecasts have the same weight
+        assert listened.shares[0] == pytest.approx(listened.shares[2])
 
 
-@pytest.mark.parametrize("gain", [1.1, 0.9])
-def test_boosted_trees_alone_can_be_those_of_each_threshold(frame, monkeypatch, gain):
+def test_members_that_join_are_fitted_to_all_rows(frame, monkeypatch):
     members = (OrdinalBoosting(max_rounds=15, depth=1), CumulativeLink())
     monkeypatch.setattr(Blend, "_chosen", lambda self, most: members)
-    monkeypatch.setattr(blend, "_lead", lambda above, y, w: (0, 9.0))
-    monkeypatch.setattr(blend, "_gain", lambda above, other, y, w: (0.1, gain))
+    monkeypatch.setattr(blend, "_MUCH", -1.0)
     fit = ordfit("y ~ a + b", frame, "blend")
-    assert fit.members["weight"].tolist() == [1.0, 0.0, 1.0]
-    # of one score the log odds of two thresholds differ by the same in all rows
-    gaps = np.diff(logit(fit.predict(type="cum_prob").to_numpy()[:, :3]), axis=1)
-    assert (np.ptp(gaps, axis=0).max() > 0.01) == (gain > 1.0)
-    assert fit.members.index[0].startswith("Reduction(") == (gain > 1.0)
+    table = fit.members
+    assert table.index[2].startswith("Reduction(")
+    assert table["weight"].iloc[:3].sum() == pytest.approx(1.0)
+    assert table["rps"].iloc[3] <= table["rps"].iloc[:3].min() + 0.01
+    assert np.isfinite(fit.predict(type="prob").to_numpy()).all()
 
 
 def test_the_gain_is_the_t_value_of_paired_differences():
@@ -244,7 +290,7 @@ def test_the_gain_is_the_t_value_of_paired_differences():
     y = rng.integers(0, 4, 40)
     happened = y[:, None] > np.arange(3)
     scores = [np.square(P - happened).sum(axis=1) for P in (first, second)]
-    mean, errors = _gain(first, second, y, np.ones(40))
+    mean, errors = score_gain(first, second, y, np.ones(40))
     assert mean == pytest.approx(scores[1].mean() - scores[0].mean())
     t = ttest_rel(scores[1], scores[0]).statistic
     assert errors == pytest.approx(t * np.sqrt(40 / 39))

@@ -12,6 +12,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from ordstat import RPSForest, ordfit
 from ordstat.compiled.trees import add_shares
 from ordstat.prediction.forest import rounded_down
+from ordstat.prediction.forest import _deepest
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +149,61 @@ def test_cuts_in_single_precision_send_every_row_the_same_way():
         for x in (single, above):
             np.testing.assert_array_equal(x <= kept, x <= cuts)
     np.testing.assert_array_equal(rounded_down(single.astype(float)), single)
+
+
+def sample_of(x, y, weights=None):
+    X = np.asarray(x, dtype=float).reshape(len(y), -1)
+    return Sample(rows=Rows(X=X), y=y, n_levels=int(y.max()) + 1, weights=weights)
+
+
+def test_leaves_are_small_where_levels_are_steps_and_large_in_noise():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(size=(400, 2))
+    steps = (np.floor(5 * x[:, 0]) + np.floor(5 * x[:, 1])).astype(int) % 4
+    noise = rng.integers(0, 4, 400)
+    small, large = (
+        RPSForest(trees=30).fit(sample_of(x, y), np.random.default_rng(1)).growth
+        for y in (steps, noise)
+    )
+    assert small.min_leaf == 1
+    assert large == (5, 1 / 3)
+
+
+def test_what_is_given_is_not_chosen():
+    rng = np.random.default_rng(2)
+    x = rng.uniform(size=(200, 4))
+    sample = sample_of(x, (np.floor(6 * x[:, 0]) % 3).astype(int))
+    chosen = RPSForest(trees=10, column_share=0.5).fit(sample, rng).growth
+    assert chosen.min_leaf in (1, 5) and chosen.column_share == 0.5
+    assert RPSForest(trees=10, min_leaf=1).fit(sample, rng).growth == (1, 1 / 3)
+    given = RPSForest(trees=10, min_leaf=7, column_share=1.0).fit(sample, rng).growth
+    assert given == (7, 1.0)
+
+
+def test_a_deeper_forest_must_lead_by_one_standard_error():
+    y = np.tile([0, 1], 50)
+    w = np.ones(100)
+    rng = np.random.default_rng(5)
+    smooth = np.full((100, 1), 0.5)
+    sure = np.where(y[:, None] > 0, 0.9, 0.1)
+    slightly = smooth + 0.02 * rng.normal(size=(100, 1))
+    assert _deepest([smooth, slightly, sure], y, w) == 2
+    lead = np.square(smooth[:, 0] - y) - np.square(slightly[:, 0] - y)
+    t = lead.mean() / (lead.std() / 10)
+    assert _deepest([smooth, slightly], y, w) == (t > 1.0)
+
+
+def test_chosen_leaves_are_those_of_copies(frame):
+    """A row of weight 2 counts as two rows in the folds, too."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 4, size=(150, 2))
+    y = (x[:, 0] + x[:, 1]) % 3
+    w = rng.integers(1, 3, 150).astype(float)
+    times = np.repeat(np.arange(150), w.astype(int))
+    weighted = RPSForest(trees=10).fit(sample_of(x, y, w), np.random.default_rng(3))
+    copied = RPSForest(trees=10).fit(
+        sample_of(x[times], y[times]), np.random.default_rng(3)
+    )
+    assert weighted.growth == copied.growth
+    new = Rows(X=x[:20] + 0.5)
+    np.testing.assert_array_equal(weighted.rule.above(new), copied.rule.above(new))
