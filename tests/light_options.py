@@ -17,7 +17,8 @@ from ordstat import OrdinalClassifier, RPSForest
 LIGHT: dict[str, dict[str, Any]] = {
     "blend": {"members": ("logit", RPSForest(trees=30))},
     "ordboost": {"max_rounds": 100},
-    "rps-forest": {"trees": 30},
+    # folds of few rows choose other leaves where rows or levels are turned
+    "rps-forest": {"trees": 30, "min_leaf": 5},
     "multinomial": {"penalty": 0.1},  # few rows of a level
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, cast
 
@@ -577,7 +577,7 @@ class HeldOut(NamedTuple):
     @property
     def several(self) -> bool:
         """Whether there is more than one threshold."""
-        return self.above.shape[2] > 1
+        return bool(self.above.shape[2] > 1)
 
     def by(self, method: Method, seed: Any) -> FloatArray:
         """P(y > k) (N, K-1) by another method."""
@@ -726,7 +726,7 @@ def settled_method(method: Method, fit: Fit) -> Method:
     elif isinstance(fit, BoostedFit):
         options = {"rounds": max(fit.kept, 1), "depth": fit.depth}
     elif isinstance(fit, ForestFit):
-        options = fit.growth._asdict()
+        options = asdict(fit.growth)
         options["trees"] = min(cast(Any, method).trees, TRIAL_TREES)
     return replace(method, **options)
 

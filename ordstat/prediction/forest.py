@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -29,7 +29,8 @@ from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
 
 
-class Growth(NamedTuple):
+@dataclass(frozen=True)
+class Growth:
     """How far trees are grown.
 
     Attributes
@@ -305,19 +306,19 @@ class ForestResults(ProbabilityResults):
 _MEAN_ROUNDING = 1e-9
 
 
-@with_option_hints
-def _share(name: str, value: Any, of: Any) -> float | None:
+def _share(name: str, value: Any, of: Any) -> Any:
     if value is None:
         return None
     return number(name, value, above=0.0, most=1.0, of=of, also=", or None")
 
 
-def _leaf(name: str, value: Any, of: Any) -> int | str:
+def _leaf(name: str, value: Any, of: Any) -> Any:
     if isinstance(value, str) and value == "cv":
         return value
     return whole(name, value, 1, of=of, also=" or 'cv'")
 
 
+@with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RPSForest(Method):
     """Random forest for ordered levels: extremely randomised trees on the ranked
@@ -478,7 +479,7 @@ class RPSForest(Method):
         tried = _TRIED if n_rows <= _MOST_ROWS else (_USUAL,)
         if share is None:
             return tried
-        of_share = (growth._replace(column_share=share) for growth in tried)
+        of_share = (replace(growth, column_share=share) for growth in tried)
         return tuple(dict.fromkeys(of_share))
 
     def _leaf_shown(self, growth: Growth) -> str:

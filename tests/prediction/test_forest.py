@@ -9,10 +9,9 @@ from problems import curved, ranked
 from seams import Rows, Sample
 from sklearn.ensemble import ExtraTreesRegressor
 
-from ordstat import RPSForest, ordfit
+from ordstat import RPSForest, load, ordfit
 from ordstat.compiled.trees import add_shares
-from ordstat.prediction.forest import rounded_down
-from ordstat.prediction.forest import _deepest
+from ordstat.prediction.forest import Growth, _deepest, rounded_down
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +165,7 @@ def test_leaves_are_small_where_levels_are_steps_and_large_in_noise():
         for y in (steps, noise)
     )
     assert small.min_leaf == 1
-    assert large == (5, 1 / 3)
+    assert large == Growth(5, 1 / 3)
 
 
 def test_what_is_given_is_not_chosen():
@@ -175,9 +174,9 @@ def test_what_is_given_is_not_chosen():
     sample = sample_of(x, (np.floor(6 * x[:, 0]) % 3).astype(int))
     chosen = RPSForest(trees=10, column_share=0.5).fit(sample, rng).growth
     assert chosen.min_leaf in (1, 5) and chosen.column_share == 0.5
-    assert RPSForest(trees=10, min_leaf=1).fit(sample, rng).growth == (1, 1 / 3)
+    assert RPSForest(trees=10, min_leaf=1).fit(sample, rng).growth == Growth(1, 1 / 3)
     given = RPSForest(trees=10, min_leaf=7, column_share=1.0).fit(sample, rng).growth
-    assert given == (7, 1.0)
+    assert given == Growth(7, 1.0)
 
 
 def test_a_deeper_forest_must_lead_by_one_standard_error():
@@ -207,3 +206,13 @@ def test_chosen_leaves_are_those_of_copies(frame):
     assert weighted.growth == copied.growth
     new = Rows(X=x[:20] + 0.5)
     np.testing.assert_array_equal(weighted.rule.above(new), copied.rule.above(new))
+
+
+def test_a_file_keeps_the_chosen_leaves(frame, tmp_path):
+    fit = ordfit("y ~ a + b", frame, "rps-forest", trees=10)
+    fit.save(tmp_path / "forest")
+    again = load(tmp_path / "forest")
+    assert again.fit.growth == fit.fit.growth
+    pd.testing.assert_frame_equal(
+        again.predict(frame, type="prob"), fit.predict(frame, type="prob")
+    )
