@@ -62,6 +62,13 @@ _MOVED = {
     "judging.rankers.ProbabilityResults": "rankers.ProbabilityResults",
     "judging.rankers.ThresholdResults": "rankers.ThresholdResults",
     "judging.rankers.VoteResults": "rankers.VoteResults",
+    "likelihood.clm.AdjacentCategory": "likelihood.other_models.AdjacentCategory",
+    "likelihood.clm.ContinuationRatioModel": (
+        "likelihood.other_models.ContinuationRatioModel"
+    ),
+    "likelihood.clm.MultinomialLogit": "likelihood.other_models.MultinomialLogit",
+    "likelihood.clm.StereotypeLogit": "likelihood.other_models.StereotypeLogit",
+    "likelihood.clm.StoppingRatioModel": "likelihood.other_models.StoppingRatioModel",
     "likelihood.columns.Columns": "likelihood.columns.ColumnScales",
     "likelihood.covariance.LikelihoodAtEstimates": (
         "likelihood.at_estimates.LikelihoodAtEstimates"

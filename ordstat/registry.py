@@ -46,13 +46,13 @@ _REDUCTION = "reduction.reduction.Reduction"
 METHODS: dict[str, Entry] = {
     "clm": Entry("likelihood.clm.CumulativeLink"),
     **{name: Entry("likelihood.clm.CumulativeLink", {"link": name}) for name in LINKS},
-    "acat": Entry("likelihood.clm.AdjacentCategory"),
-    "multinomial": Entry("likelihood.clm.MultinomialLogit", _PLAIN_LOGIT),
+    "acat": Entry("likelihood.other_models.AdjacentCategory"),
+    "multinomial": Entry("likelihood.other_models.MultinomialLogit", _PLAIN_LOGIT),
     "stereotype": Entry(
-        "likelihood.clm.StereotypeLogit", {**_PLAIN_LOGIT, "penalty": None}
+        "likelihood.other_models.StereotypeLogit", {**_PLAIN_LOGIT, "penalty": None}
     ),
-    "cratio": Entry("likelihood.clm.ContinuationRatioModel"),
-    "sratio": Entry("likelihood.clm.StoppingRatioModel"),
+    "cratio": Entry("likelihood.other_models.ContinuationRatioModel"),
+    "sratio": Entry("likelihood.other_models.StoppingRatioModel"),
     "kernel-clm": Entry("prediction.kernel_clm.KernelCumulativeLink"),
     "redsvm": Entry("svm.redsvm.REDSVM"),
     "osvm": Entry("svm.redsvm.REDSVM", {"cost": "absolute"}),

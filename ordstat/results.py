@@ -25,15 +25,6 @@ from .formula.weights import total_of
 from .judging.costs import sample_costs
 from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate
-from .judging.geometry import Geometry
-from .judging.margins import (
-    LACKING_IN_SURVEYS,
-    MarginBounds,
-    Margins,
-    margins,
-    no_margin_bounds,
-    training_bounds,
-)
 from .judging.response_numbers import OF_DISTRIBUTIONS, Asked
 from .method import Method
 from .report.render import Report, Summary, Table, as_html, as_text
@@ -47,6 +38,8 @@ if TYPE_CHECKING:
     from ._typing import Progress
     from .formula.design import Design
     from .judging.conformal import ConformalIntervals
+    from .judging.geometry import Geometry
+    from .judging.margins import MarginBounds, Margins
     from .plots.accessor import Plots
 
 #: Cells of rows and levels, of which more take seconds to predict.
@@ -1729,6 +1722,8 @@ class OrdinalResults:
     @cached_property
     def training_margins(self) -> Margins:
         """Margins of the rows of the fit, as arrays."""
+        from .judging.margins import margins
+
         sample = self.design.sample
         return margins(self.gaps(sample.rows, self.fit.scores), sample.y, self.geometry)
 
@@ -1736,6 +1731,8 @@ class OrdinalResults:
         """Margins of the rows of `newdata` whose level is known; None gives those of
         the fit.
         """
+        from .judging.margins import margins
+
         if newdata is None:
             return self.target(None).margins(self.training_margins)
         target, sample = self.new_sample(newdata)
@@ -1757,6 +1754,13 @@ class OrdinalResults:
         ----------
         delta : float in (0, 1)
         """
+        from .judging.margins import (
+            LACKING_IN_SURVEYS,
+            MarginBounds,
+            no_margin_bounds,
+            training_bounds,
+        )
+
         sample = self.fold_sample
         if self.geometry is None:
             reason = self._why_no_bounds()

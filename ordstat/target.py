@@ -16,10 +16,10 @@ from .formula.columns import Columns, as_frame
 from .formula.extrapolation import FarValues
 from .formula.inputs import vector, weights_of
 from .formula.sample import Rows
-from .judging.margins import Margins
 
 if TYPE_CHECKING:
     from .formula.design import Levels
+    from .judging.margins import Margins
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -18,9 +18,6 @@ from ..likelihood.unavailable import check_available
 from ..report.cells import MOST_TERMS, first_few, p_in_words
 from ..report.frames import NotedFrame
 from ..report.sections import DOUBTFUL
-from .influence import row_influence
-from .nesting import joined
-from .single_terms import AIC, coded_anew, refit, refit_table, terms_in, unstarted
 from .terms import marginality_of
 from .wald import (
     Joint,
@@ -104,6 +101,8 @@ def _wider_models(
     """Test the model against models with one more term in the nominal or
     scale formula.
     """
+    from .single_terms import AIC, coded_anew, refit, refit_table, terms_in
+
     if scope is None:
         terms = list(dict.fromkeys(candidates))
     else:
@@ -141,6 +140,8 @@ def among_present(r: LikelihoodResults) -> LikelihoodResults:
     """The same fit without levels that have no rows, whose thresholds have no effects
     to compare.
     """
+    from .single_terms import unstarted
+
     sample = r.design.sample
     present = Present.of(sample)
     if present.all:
@@ -165,6 +166,8 @@ def _wald_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
     """Wald tests of equal effects at all thresholds by the covariance of the fit, with
     one refit per term.
     """
+    from .single_terms import terms_in
+
     if scope is None:
         terms = list(r.design.terms)
     else:
@@ -230,6 +233,9 @@ def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
     """The fit with an effect at each threshold for some location columns, and the
     reason if it has no maximum.
     """
+    from .nesting import joined
+    from .single_terms import unstarted
+
     rows = r.design.sample.rows
     nominal = joined(rows.nominal, rows.X[:, freed])
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, ~freed]), nominal=nominal)
@@ -304,6 +310,9 @@ def _one_row(r: LikelihoodResults) -> str:
     """A sentence if equal effects are rejected for the most influential row alone, by a
     fit without it.
     """
+    from .influence import row_influence
+    from .single_terms import unstarted
+
     sample = r.design.sample
     if (
         r.own_covariance.name != "model"

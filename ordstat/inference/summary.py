@@ -50,7 +50,6 @@ from .proportionality import (
     wald_equality,
 )
 from .smooths import ordered_notes, smooth_tests
-from .tables import rescaled
 from .wald import Joint, zero_test
 
 if TYPE_CHECKING:
@@ -325,6 +324,8 @@ def _effect_tables(
     factors = np.ones(len(r.parameters.records))
     units: Mapping[str, str] = {}
     if per is not None:
+        from .tables import rescaled
+
         factors, units = rescaled(r, per)
     estimates = _estimates(r, level, factors)
     tables = []

@@ -23,7 +23,6 @@ from ..likelihood.unavailable import check_available
 from ..likelihood.user_scale import unit_rows
 from ..report.cells import MOST_TERMS, first_few
 from ..report.frames import NotedFrame
-from .equations import read_equations
 from .terms import Marginality, marginality_of, recoded_hypotheses
 
 if TYPE_CHECKING:
@@ -612,6 +611,8 @@ def linear_hypotheses(
     """Equations as text, and L (h, P') and the target (h,) of L b = target, over the
     estimated parameters b.
     """
+    from .equations import read_equations
+
     text = "\n".join(_equations(r, hypotheses))
     random = r.random_parameters
     if random is not None and (

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,17 +16,19 @@ from ..exceptions import DataError
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Sample
 from ..newton import Blocks
-from .cr2 import BiasReduced, bias_reduced
-from .determined import Determined
 from .estimate import Estimation
 from .identification import identified
 from .penalty import expected_information
 from .predictor import Jacobian, ends_of
 from .problem import Problem
-from .profile import ProfileLikelihood
 from .scores import RowScores
 from .start import elsewhere
 from .threshold_structure import Structure
+
+if TYPE_CHECKING:
+    from .cr2 import BiasReduced
+    from .determined import Determined
+    from .profile import ProfileLikelihood
 
 #: Doubles held at once for the scores of some rows, which stay in the cache.
 _BUFFER = 1 << 17
@@ -177,6 +179,8 @@ class LikelihoodAtEstimates:
 
     def bias_reduced(self, cluster: IntArray) -> BiasReduced:
         """Adjusted score sums of the clusters (N,), for their CR2 covariance."""
+        from .cr2 import bias_reduced
+
         return bias_reduced(self.problem, self.estimates, self._used(cluster))
 
     def score_statistic(self, sample: Sample, estimates: FloatArray) -> float:
@@ -219,6 +223,8 @@ class LikelihoodAtEstimates:
         """The profile likelihood of the estimated parameters, penalised if
         the fit is.
         """
+        from .profile import ProfileLikelihood
+
         problem = self.problem
         objective = self.estimation.objective(problem)
         x = self.searched  # at the limit of spreads nothing can be followed

@@ -10,14 +10,14 @@ import numpy as np
 
 from .._typing import BoolArray, FloatArray
 from ..fit import Fit
-from .determined import Determined
 from .layout import Layout
-from .marginal import Marginal
 from .rule import LikelihoodRule
-from .smoothing import Smoothness
 
 if TYPE_CHECKING:
+    from .determined import Determined
     from .elastic_path import Path
+    from .marginal import Marginal
+    from .smoothing import Smoothness
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

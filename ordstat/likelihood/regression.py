@@ -20,7 +20,6 @@ from ..formula.sample import Sample
 from ..formula.sparse import sparse_part
 from ..formula.weights import total_of
 from ..judging.costs import CostField
-from ..judging.geometry import BallGeometry, Geometry
 from ..method import Method, Supports, cost_option, option, shown_value
 from ..mixed.method import (
     MOST_NODES,
@@ -47,7 +46,6 @@ from .problem import Problem
 from .results import LikelihoodResults
 from .rows import MOST_SCORED_LEVELS
 from .rule import LikelihoodRule
-from .smoothing import Smoothness, check_smooths, smooth_estimate
 from .threshold_structure import (
     Structure,
     checked_structure,
@@ -56,6 +54,8 @@ from .threshold_structure import (
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..judging.geometry import Geometry
+    from .smoothing import Smoothness
 
 #: Bytes of a row in a fit, as measured: scores and predictors; the terms of rows
 #: outside the compiled pass, and the most that blocks of them take.
@@ -108,7 +108,8 @@ class OrdinalRegression(Method):
     """Maximum likelihood under a family: location, nominal and log-scale effects, a
     link, threshold structures.
 
-    A concrete class in `clm.py` names its `family`; its docstring lists the options.
+    A concrete class in `clm.py` or `other_models.py` names its `family`; its docstring
+    lists the options.
     """
 
     link: str | tuple[str, float] = "logit"
@@ -187,6 +188,8 @@ class OrdinalRegression(Method):
         if sample.highest is not None:
             _check_partial(sample)
         if sample.smooths is not None:
+            from .smoothing import check_smooths
+
             check_smooths(self, sample)
         if sample.stepped is not None and self.elastic_net is None:
             check_monotone(self, sample)
@@ -349,6 +352,8 @@ class OrdinalRegression(Method):
         )
         smooths = None
         if sample.smooths is not None:
+            from .smoothing import smooth_estimate
+
             estimate, smooths = smooth_estimate(by, problem, sample)
         elif sample.stepped is not None:
             estimate = monotone_estimate(self, by, problem, sample)
@@ -470,6 +475,8 @@ class OrdinalRegression(Method):
         """Linear kernel on the columns centred and divided by their deviation; None
         with other effects or an offset.
         """
+        from ..judging.geometry import BallGeometry
+
         rows = sample.rows
         rule = fit.rule
         plain = (

@@ -17,13 +17,7 @@ from ..exceptions import DataError, DataWarning, SeparationWarning, warn
 from ..fit import Fit
 from ..formula.names import Parameter
 from ..formula.sample import Rows, Sample
-from ..inference.proportionality import (
-    nominal_tests,
-    scale_tests,
-    score_tests,
-)
 from ..inference.summary import likelihood_figures, likelihood_summary
-from ..inference.tables import confidence_limits, profiles, tidy_parameters
 from ..judging.response_numbers import Asked
 from ..report.render import Table
 from ..report.warnings import Alert
@@ -35,7 +29,6 @@ from .alerts import (
     likelihood_alerts,
     why_unreached,
 )
-from .aliasing import Aliasing
 from .covariance_choice import (
     NO_CR2,
     Covariance,
@@ -57,8 +50,6 @@ from .parameters import (
     threshold_values,
     with_aliased,
 )
-from .row_limits import RowLimits, gap_limits
-from .row_predictions import answered_rows, inside_row_space, predicted_rows
 from .rule import LikelihoodRule, crossed_rows, crossing_text, report_crossing
 from .standard_errors import two_sided
 from .unavailable import check_available, why_unavailable
@@ -81,6 +72,8 @@ if TYPE_CHECKING:
     from ..plots.accessor import LikelihoodPlots
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
+    from .aliasing import Aliasing
+    from .row_limits import RowLimits
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -602,6 +595,8 @@ class LikelihoodResults(OrdinalResults):
         5  contact[T.yes]      4.61      1.81      11.73
         """
 
+        from ..inference.tables import tidy_parameters
+
         return tidy_parameters(self, conf_int, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
@@ -703,6 +698,8 @@ class LikelihoodResults(OrdinalResults):
         >>> fit.confint("temp", type="profile").round(3).to_numpy().tolist()
         [[1.51, 3.595]]
         """
+        from ..inference.tables import confidence_limits
+
         return confidence_limits(self, parm, level, type)
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
@@ -751,6 +748,8 @@ class LikelihoodResults(OrdinalResults):
         >>> fit.profile("temp", level=0.95, points=3)["z"].round(3).tolist()
         [-1.96, 0.0, 1.96]
         """
+
+        from ..inference.tables import profiles
 
         return profiles(self, parm, level=level, points=points)
 
@@ -1842,6 +1841,8 @@ class LikelihoodResults(OrdinalResults):
         {'<none>': nan, 'temp': 0.365, 'contact': 0.904}
         """
 
+        from ..inference.proportionality import nominal_tests
+
         return nominal_tests(self, scope)
 
     def scale_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
@@ -1860,6 +1861,8 @@ class LikelihoodResults(OrdinalResults):
         temp     1.0 -86.439  186.879  0.105    0.746
         contact  1.0 -86.355  186.711  0.273    0.601
         """
+
+        from ..inference.proportionality import scale_tests
 
         return scale_tests(self, scope)
 
@@ -1894,6 +1897,8 @@ class LikelihoodResults(OrdinalResults):
         >>> fit.score_test()["df"].tolist()
         [3, 3, 6]
         """
+
+        from ..inference.proportionality import score_tests
 
         return score_tests(self)
 
@@ -2263,6 +2268,8 @@ class LikelihoodResults(OrdinalResults):
         """How columns without an estimate depended on others in the rows of the fit;
         None if there are none.
         """
+        from .aliasing import Aliasing
+
         return Aliasing.of(self.fit, self.bare_rule, self.design.sample)
 
     def undetermined_rows(self, rows: Rows) -> BoolArray:
@@ -2277,23 +2284,33 @@ class LikelihoodResults(OrdinalResults):
 
     def row_limits(self, rows: Rows) -> RowLimits | None:
         """What the data determine of rows; None where every estimate is finite."""
+        from .row_limits import RowLimits
+
         return RowLimits.of(self.fit, self.bare_rule, rows)
 
     def gap_limits(self, rows: Rows) -> FloatArray | None:
         """(n, K-1) limits of the distances H - theta_k of rows: 0 if they are finite,
         infinite, or NaN. None if every estimate is finite.
         """
+        from .row_limits import gap_limits
+
         return gap_limits(self.fit, self.bare_rule, rows)
 
     def _scored(self, newdata: Any) -> Target:
         """Rows outside the row space of the rows of the fit have no scores."""
+        from .row_predictions import inside_row_space
+
         target = super()._scored(newdata)
         return target if newdata is None else inside_row_space(self, target)
 
     def _predicted(self, target: Target, type: str) -> pd.Series | pd.DataFrame:
+        from .row_predictions import predicted_rows
+
         return predicted_rows(self, target, type)
 
     def asked_of(self, target: Target, asked: Asked) -> pd.Series | pd.DataFrame:
+        from .row_predictions import answered_rows
+
         return answered_rows(self, target, asked)
 
     @property

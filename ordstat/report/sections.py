@@ -20,7 +20,6 @@ from ..formula.sample import Sample
 from ..judging.costs import CostMatrix, sample_costs
 from ..judging.decisions import Decision
 from ..judging.errors import confusion, level_costs, measured
-from ..judging.margins import sorted_mass
 from .cells import column_cells, count, header_text
 from .frames import NotedFrame, one_line
 from .render import DeferredTables, Line, Report, Summary, Table, lines_of, unbroken
@@ -421,6 +420,8 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
     """Quantiles of the finite values (a weight w counts as w equal values), and the
     share at or below 0.
     """
+    from ..judging.margins import sorted_mass
+
     finite = np.isfinite(values)
     if not weights[finite].sum() > 0.0:
         return dict.fromkeys([*_QUANTILES, "<= 0"], np.nan)

@@ -10,10 +10,10 @@ from scipy.sparse import csr_array
 from ordstat import DataError, DataWarning, ElasticNet, OptionError, OrdinalClassifier
 from ordstat.formula.sample import Rows, Sample
 from ordstat.formula.sparse import SparseColumns
-from ordstat.likelihood.clm import (
+from ordstat.likelihood.clm import CumulativeLink
+from ordstat.likelihood.other_models import (
     AdjacentCategory,
     ContinuationRatioModel,
-    CumulativeLink,
     StoppingRatioModel,
 )
 from ordstat.likelihood.sparse_rows import SparseLikelihood

@@ -12,7 +12,7 @@ from scipy.optimize import approx_fprime, minimize
 from ordstat import OptionError, choose_family, load, ordfit
 from ordstat.datasets import load as dataset
 from ordstat.exceptions import ConvergenceWarning, DataWarning, UnavailableError
-from ordstat.likelihood.clm import StereotypeLogit
+from ordstat.likelihood.other_models import StereotypeLogit
 
 RNG = np.random.default_rng(7)
 DATA = pd.DataFrame({"a": RNG.normal(size=240), "b": RNG.normal(size=240)})
