@@ -18,6 +18,15 @@ function joinHeads(table) {
   rows[1].remove();
 }
 
+// Wide tables fade at the right as long as more of them lies there.
+function fadeAtEdge(box) {
+  const mark = () => {
+    box.classList.toggle("more-beyond", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+  };
+  box.addEventListener("scroll", mark);
+  new ResizeObserver(mark).observe(box);
+}
+
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("table.dataframe").forEach(joinHeads);
   for (const head of document.querySelectorAll("th")) {
@@ -32,6 +41,8 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 window.addEventListener("load", async () => {
+  const wide = '.cell_output div[style*="overflow-x"], .pst-scrollable-table-container';
+  document.querySelectorAll(wide).forEach(fadeAtEdge);
   await window.MathJax?.startup?.promise;
   for (const formula of document.querySelectorAll("mjx-container[display]")) {
     if (formula.scrollWidth > formula.clientWidth) {
