@@ -13,7 +13,7 @@ import numpy as np
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..exceptions import DataError
-from ..formula.row_blocks import row_blocks
+from ..formula.row_blocks import row_blocks, sums_by
 from ..formula.sample import Sample
 from ..newton import Blocks
 from .estimate import Estimation
@@ -90,6 +90,42 @@ class LikelihoodAtEstimates:
             of_cases = jacobian.transposed(scores / sample.case_weights[some]) @ bread
             total += of_rows.T @ of_cases
         return total
+
+    def scores_along(self, moves: FloatArray, cluster: IntArray | None) -> FloatArray:
+        """(G, h) slopes of the log-likelihood of each cluster (N,) along moves (P', h);
+        without clusters (n, h) those of one case of each row, times the root of its
+        weight.
+        """
+        sample = self.problem.sample
+        slopes = self._slopes_along(moves)
+        if cluster is None:
+            return np.asarray(slopes / np.sqrt(sample.case_weights)[:, None])
+        return sums_by(self._used(cluster), slopes, int(cluster.max()) + 1)
+
+    def _slopes_along(self, moves: FloatArray) -> FloatArray:
+        """(n, h) slopes of the weighted log-likelihood of each row along moves."""
+        n = self.problem.sample.n
+        scores_of = self._weighted_scores()
+        slopes = np.empty((n, moves.shape[1]))
+        for some in row_blocks(n, moves.shape[1], _BUFFER):
+            jacobian, scores = scores_of(some)
+            slopes[some] = np.einsum("mn,nmh->nh", scores, jacobian.apply(moves))
+        return slopes
+
+    def score_products_times(
+        self, moves: FloatArray, cluster: IntArray | None
+    ) -> FloatArray:
+        """(P', h) `score_products` times moves (P', h), without forming them."""
+        factors = self._slopes_along(moves)
+        if cluster is None:
+            factors = factors / self.problem.sample.case_weights[:, None]
+        else:
+            codes = self._used(cluster)
+            factors = sums_by(codes, factors, int(cluster.max()) + 1)[codes]
+        jacobian, scores = self._weighted_scores()(slice(None))
+        return np.stack(
+            [jacobian.total(scores * column) for column in factors.T], axis=-1
+        )
 
     def score_totals(self, codes: IntArray, n_groups: int) -> FloatArray:
         """(G, P') weighted scores summed over the rows of each code 0..G-1; 0 where a

@@ -20,6 +20,8 @@ from ..formula.survey import Survey
 from .cr2 import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, cr2_work
 from .elastic_net import ElasticNet
 from .fit import LikelihoodFit
+from .sandwich import SandwichCovariance
+from .user_scale import InverseInformation
 
 if TYPE_CHECKING:
     from ..formula.design import Design
@@ -38,6 +40,9 @@ GIVEN = "given"
 #: digits or so.
 _ASYMMETRY = 1e-6
 _NEGATIVE = -1e-6
+#: A robust covariance of more parameters is not formed: products of its matrices take
+#: seconds from there on.
+MOST_IN_MATRIX = 1_000
 COVARIANCES = ("model", "HC0", "HC1", "cluster", "CR2")
 #: Kinds of cluster-robust covariances, by the "type" in {"cluster": ..., "type": ...},
 #: and their names.
@@ -493,6 +498,23 @@ def covariance_matrix(fit: LikelihoodFit, chosen: Covariance) -> FloatArray:
         sandwich = np.asarray(_small_sample_factor(fit, chosen) * products)
     sandwich[unknown] = sandwich[:, unknown] = np.nan
     return sandwich
+
+
+def sandwich_of_many(
+    fit: LikelihoodFit, chosen: Covariance
+) -> SandwichCovariance | None:
+    """The robust covariance of more than MOST_IN_MATRIX parameters, which is not
+    formed; None for fewer, and where it needs a matrix.
+    """
+    by_scores = chosen.name in ("HC0", "HC1", "cluster")
+    bread = fit.information
+    if not by_scores or fit.marginal is not None or bread.size <= MOST_IN_MATRIX:
+        return None
+    in_blocks = fit.likelihood.problem.at_hand is not None
+    if not isinstance(bread, InverseInformation) or in_blocks:
+        return None
+    factor = _small_sample_factor(fit, chosen)
+    return SandwichCovariance(bread, fit.likelihood, chosen.cluster, factor)
 
 
 def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:

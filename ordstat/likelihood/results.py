@@ -38,6 +38,7 @@ from .covariance_choice import (
     given_covariance,
     is_matrix,
     own_covariance,
+    sandwich_of_many,
 )
 from .cr2 import BiasReduced
 from .family import Family
@@ -215,7 +216,9 @@ class LikelihoodResults(OrdinalResults):
         information = self.fit.information
         by_model = self.own_covariance.name == "model"
         variances = (
-            information.variances if by_model else np.diagonal(self.fixed_covariance)
+            information.variances
+            if by_model
+            else self.covariance_of_estimates.variances
         )
         # rounding makes negative ones short of a maximum
         variances = np.where(variances >= 0.0, variances, np.nan)
@@ -421,7 +424,8 @@ class LikelihoodResults(OrdinalResults):
         """
         if self.own_covariance.name == "model" and self.fit.marginal is None:
             return cast(CovarianceOperator, self.fit.information)
-        return CovarianceMatrix(self.fixed_covariance)
+        sandwich = sandwich_of_many(self.fit, self.own_covariance)
+        return CovarianceMatrix(self.fixed_covariance) if sandwich is None else sandwich
 
     @property
     def fixed_covariance(self) -> FloatArray:
