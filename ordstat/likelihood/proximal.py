@@ -143,10 +143,20 @@ class Shrinkage:
         return np.repeat(np.arange(self.l1.size), self.sizes)
 
     @cached_property
+    def bounded(self) -> bool:
+        """Whether it has bounds."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    @cached_property
     def smooth(self) -> bool:
         """Whether it has neither corners nor bounds."""
-        bounded = np.isfinite(self.lower).any() or np.isfinite(self.upper).any()
-        return not (bounded or self.l1.any())
+        return not (self.bounded or self.l1.any())
+
+    @cached_property
+    def may_move(self) -> BoolArray | slice:
+        """Groups that l1 does not keep at 0."""
+        finite = np.isfinite(self.l1)
+        return slice(None) if finite.all() else finite
 
     def lengths(self, b: FloatArray) -> FloatArray:
         """(G,) Euclidean lengths of the groups of b (p,)."""
@@ -156,9 +166,9 @@ class Shrinkage:
 
     def value(self, b: FloatArray) -> float:
         """The penalty at b."""
-        lengths = self.lengths(b)
-        some = lengths > 0.0
-        return float(self.l1[some] @ lengths[some] + 0.5 * self.l2 @ lengths**2)
+        lengths = self.lengths(b)[self.may_move]
+        weights = self.l1[self.may_move] + 0.5 * self.l2[self.may_move] * lengths
+        return float(weights @ lengths)
 
     def residual(self, slope: FloatArray, b: FloatArray) -> FloatArray:
         """(p,) how far b is from the conditions of an optimum, by each coefficient.
@@ -167,6 +177,20 @@ class Shrinkage:
         slope and penalty leave; at 0, by how much the slope exceeds l1. A bound absorbs
         what pulls against it.
         """
+        if self.single:
+            pull = slope - self.l2 * b
+            left = pull - np.clip(pull, -self.l1, self.l1)
+            used = np.flatnonzero(b)
+            left[used] = pull[used] - np.copysign(self.l1[used], b[used])
+        else:
+            left = self._residual_of_groups(slope, b)
+        if not self.bounded:
+            return left
+        left = np.where(b >= self.upper, np.minimum(left, 0.0), left)
+        return np.asarray(np.where(b <= self.lower, np.maximum(left, 0.0), left))
+
+    def _residual_of_groups(self, slope: FloatArray, b: FloatArray) -> FloatArray:
+        """(p,) `residual` without bounds."""
         group = self.group
         pull = slope - self.l2[group] * b
         lengths = self.lengths(b)
@@ -177,8 +201,7 @@ class Shrinkage:
             held = np.where(zero, 0.0, self.l1 / lengths)
         kept[zero & (pulls == 0.0)] = 0.0
         left = np.where(zero[group], kept[group] * pull, pull - held[group] * b)
-        left = np.where(b >= self.upper, np.minimum(left, 0.0), left)
-        return np.asarray(np.where(b <= self.lower, np.maximum(left, 0.0), left))
+        return np.asarray(left)
 
     @cached_property
     def single(self) -> bool:
@@ -587,18 +610,21 @@ def _downhill(
     """
     of_theta, of_b = step
     here = penalty.value(point.b)
-    change = penalty.value(point.b + of_b) - here
+    b = point.b + of_b
+    there = penalty.value(b)
+    change = there - here
     change -= float(point.by_theta @ of_theta + point.by_b @ of_b)
     rounding = _ROUNDING * (abs(point.loglik) + here)
     share = 1.0
     for _ in range(_HALVINGS):
-        b = point.b + share * of_b
         moved = PenalisedPoint.of(model, point.theta + share * of_theta, b)
         if moved is not None:
-            rise = point.loglik - moved.loglik + penalty.value(b) - here
+            rise = point.loglik - moved.loglik + there - here
             if rise <= _ARMIJO * share * change + rounding:
                 return moved
         share *= 0.5
+        b = point.b + share * of_b
+        there = penalty.value(b)
     return None
 
 
