@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import repeat, zip_longest
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -41,10 +41,12 @@ from .reading import RecipeValues, read_values
 from .recipe import Recipe
 from .sample import Rows, Sample
 from .smooths import SmoothTerm, smooth_terms
-from .spans import Spans
 from .spec import ROLES, FormulaSpec
 from .survey import Linearised, Replicates, Survey
 from .used import UsedRows, unused_note, used_rows
+
+if TYPE_CHECKING:
+    from .spans import Spans
 
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
@@ -237,7 +239,7 @@ class Design:
         """
         self._check_data()
         given = read_values(self.recipe, self.data)
-        spans = cast(Spans, given.response.spans)
+        spans = cast("Spans", given.response.spans)
         used = _used_rows(self.recipe, given)
         return spans if used.mask is None else spans.take(used.mask)
 

@@ -5,7 +5,7 @@ subset.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,10 @@ from .columns import Column, Columns, Factor, factor_of, find_column, matched, r
 from .doubtful import response_notes
 from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
-from .spans import Spans
 from .weights import HEAVIEST, LIGHTEST, extreme
+
+if TYPE_CHECKING:
+    from .spans import Spans
 
 #: levels="all": every value of a numeric response is a level.
 ALL_LEVELS = "all"

@@ -24,7 +24,6 @@ from .parse import (
     quoted,
     uses_dot,
 )
-from .partial import read_partial
 from .recipe import Recipe
 from .spec import FormulaSpec
 from .survey import Survey, SurveyDesign, survey_of
@@ -140,6 +139,8 @@ def _subset(recipe: Recipe, frame: pd.DataFrame) -> BoolArray | None:
 def _response(recipe: Recipe, name: str, columns: Columns) -> inputs.Response:
     call = partial_call(name)
     if call is not None:
+        from .partial import read_partial
+
         return read_partial(call, name, columns.frame, recipe.levels)
     column = columns.column(name, "the response")
     response = inputs.read_response(column, name, recipe.levels)
