@@ -454,11 +454,13 @@ def _viridis(n: int, end: float, limits: tuple[float, float]) -> list[Any]:
 
 
 def diverging_colours(n: int) -> list[Any]:
-    """n colours from orange (lowest) to violet (highest), with grey in the middle."""
+    """n colours from orange (lowest) to violet (highest), lighter towards a grey middle:
+    in grey print the side of a bar tells the halves apart.
+    """
     from matplotlib import colormaps
 
-    half = np.linspace(0.08, 0.34, n // 2)
-    middle = [(0.8, 0.8, 0.8, 1.0)] * (n % 2)
+    half = np.linspace(0.06, 0.34, n // 2)
+    middle = [(0.88, 0.88, 0.88, 1.0)] * (n % 2)
     ends = colormaps["PuOr"]
     return [*map(tuple, ends(half)), *middle, *map(tuple, ends(1.0 - half[::-1]))]
 
