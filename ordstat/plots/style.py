@@ -454,8 +454,9 @@ def _viridis(n: int, end: float, limits: tuple[float, float]) -> list[Any]:
 
 
 def diverging_colours(n: int) -> list[Any]:
-    """n colours from orange (lowest) to violet (highest), lighter towards a grey middle:
-    in grey print the side of a bar tells the halves apart.
+    """n colours from orange (lowest) over light grey to violet (highest).
+
+    In grey print the side of a bar tells the halves apart.
     """
     from matplotlib import colormaps
 
