@@ -108,8 +108,20 @@ def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
     )
 
 
+#: Levels with a column of probabilities each in augment().
+_MOST_AUGMENTED = 1_000
+
+
 def augmented(fit: OrdinalResults, data: Any) -> pd.DataFrame:
     """Data with columns of predictions added."""
+    calibrated = () if fit.fit.calibration is None else ("prob",)
+    types = tuple(dict.fromkeys((*fit.augments, *calibrated)))
+    if "prob" in types and len(fit.levels) > _MOST_AUGMENTED:
+        raise DataError(
+            f"augment() has a column for each of {len(fit.levels):,} levels, and takes"
+            f" at most {_MOST_AUGMENTED:,}. Add those that you need, as in"
+            " data.assign(fitted=fit.predict(data, type='mean'))."
+        )
     target = fit.target(data)
     if data is None:
         sample = fit.design.sample
@@ -119,9 +131,8 @@ def augmented(fit: OrdinalResults, data: Any) -> pd.DataFrame:
         frame = pd.concat([response, _predictors(fit)], axis=1)
     else:
         frame = copied(data, target.index)
-    calibrated = () if fit.fit.calibration is None else ("prob",)
     pieces = []
-    for type in dict.fromkeys((*fit.augments, *calibrated)):
+    for type in types:
         if (
             type == "margin"
             and "margin" in fit.prediction_types
@@ -790,7 +801,8 @@ class OrdinalResults:
         Raises
         ------
         DataError
-            The data have changed since the fit.
+            The data have changed since the fit; more than 1,000 levels with
+            probabilities.
 
         Examples
         --------

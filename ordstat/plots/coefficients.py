@@ -271,6 +271,10 @@ def _draw_arrows(
 _POOLED = ["pooled", "pooled_lower", "pooled_upper"]
 
 
+#: Levels of a picture with a binary fit at each threshold.
+_MOST_PARALLEL = 100
+
+
 def parallel_frame(
     results: Any, columns: Sequence[str] | str | None, per: Any, level: float
 ) -> pd.DataFrame:
@@ -281,6 +285,12 @@ def parallel_frame(
     results.require_available("plot.parallel()")
     if not results.design.names:
         raise DataError("the fit has no location effects to compare.")
+    if len(results.levels) > _MOST_PARALLEL:
+        raise DataError(
+            f"plot.parallel() has a fit for each threshold, and takes at most"
+            f" {_MOST_PARALLEL} levels; this fit has {len(results.levels):,}. Cut the"
+            " response into a few classes, and draw that fit."
+        )
     chosen = _chosen([results], columns, results.design.names)
     pooled = _estimates(results, level, per).loc[chosen]
     itself = pooled[["estimate", "lower", "upper"]].to_numpy()

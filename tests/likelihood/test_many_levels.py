@@ -70,6 +70,18 @@ def test_a_ridge_fits_what_is_separated() -> None:
     assert fit.converged
 
 
+@pytest.mark.parametrize(
+    "question", [lambda fit: fit.augment(), lambda fit: fit.plot.parallel()]
+)
+def test_a_column_or_a_fit_for_each_level_is_refused(question) -> None:
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=1500)
+    data = pd.DataFrame({"x": x, "y": x + rng.logistic(size=1500)})
+    fit = ordfit("y ~ x", data, levels="all")
+    with pytest.raises(DataError, match=r"1,\d\d\d"):
+        question(fit)
+
+
 def test_large_effects_that_are_finite_are_fitted() -> None:
     rng = np.random.default_rng(3)
     x = rng.normal(size=1000)
