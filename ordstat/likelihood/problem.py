@@ -444,7 +444,18 @@ class Problem:
         """The columns that belong to `flexible_parameters`."""
         return ModelRows.of(self.sample.rows)
 
-    def rule_slopes(self, coefficients: FloatArray) -> FloatArray | None:
+    def of_all_columns(self, estimates: FloatArray) -> Coefficients:
+        """Estimates on the user's scale with an effect for every column, 0 of aliased
+        ones.
+        """
+        at = self.layout.split(estimates)
+        beta = np.zeros(self.location.kept.size)
+        zeta = np.zeros(self.scale.kept.size)
+        beta[self.location.kept] = at.beta
+        zeta[self.scale.kept] = at.zeta
+        return at._replace(beta=beta, zeta=zeta)
+
+    def rule_slopes(self, estimates: FloatArray) -> FloatArray | None:
         """(F, P) derivatives of the parameters of the rule by the coefficients of a
         fit, if predictors are not linear in these.
         """
@@ -460,7 +471,7 @@ class Problem:
         """The rule over all K levels and all columns, aliased effects 0, from estimates
         on the user's scale.
         """
-        at = self.layout.split(estimates)
+        at = self.of_all_columns(estimates)
         thresholds = at.alpha
         if self.structure is not None:
             thresholds = self.structure.jacobian @ at.alpha
@@ -468,12 +479,13 @@ class Problem:
         full[:, np.append(True, self.nominal.kept)] = self.over_levels(
             thresholds, np.inf
         )
-        beta = np.zeros(self.location.kept.size)
-        zeta = np.zeros(self.scale.kept.size)
-        beta[self.location.kept] = at.beta
-        zeta[self.scale.kept] = at.zeta
         return LikelihoodRule(
-            family=family, alpha=full, beta=beta, zeta=zeta, cost=cost, effects=effects
+            family=family,
+            alpha=full,
+            beta=at.beta,
+            zeta=at.zeta,
+            cost=cost,
+            effects=effects,
         )
 
 

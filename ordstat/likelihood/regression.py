@@ -407,7 +407,7 @@ class OrdinalRegression(Method):
             ),
             scores=rule.scores(sample.rows),
             coefficients=problem.spread(coefficients),
-            expansion=problem.rule_slopes(problem.spread(coefficients)),
+            expansion=problem.rule_slopes(coefficients),
             information=information,
             digits=problem.spread(digits),
             loglik=estimate.loglik(),

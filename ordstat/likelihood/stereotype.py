@@ -280,8 +280,7 @@ class StereotypeProblem(Problem):
     def flexible_parameters(
         self, estimates: FloatArray
     ) -> tuple[Coefficients, Layout, FloatArray | None]:
-        at = self.layout.split(estimates)
-        return self._of_rank_one(at)
+        return self._of_rank_one(self.layout.split(estimates))
 
     def _of_rank_one(self, at: Coefficients) -> tuple[Coefficients, Layout, FloatArray]:
         """The parameters of the multinomial on the user's scale, their layout, and
@@ -306,19 +305,19 @@ class StereotypeProblem(Problem):
     def model_rows(self) -> ModelRows:
         return ModelRows.of(by_level(self.sample.rows))
 
-    def rule_slopes(self, coefficients: FloatArray) -> FloatArray | None:
-        count = self.present.size - 1
-        others = np.nan_to_num(coefficients[count:])
-        among = self.family.estimated_thresholds(self.present)
-        p = self.location.kept.size
-        at = Coefficients(
-            np.zeros((among.sum(), 1)), others[:p], np.zeros(0), others[p:]
+    def rule_slopes(self, estimates: FloatArray) -> FloatArray | None:
+        at = self.of_all_columns(estimates)
+        thresholds = self.family.estimated_thresholds(self.present)
+        effects = np.arange(1 + at.beta.size)
+        used = self.estimated.copy()
+        # aliased effects have slopes too
+        used[thresholds.size : thresholds.size + at.beta.size] = True
+        slopes = self._of_rank_one(at)[2]
+        out = np.zeros((effects.size, thresholds.size, used.size))
+        out[np.ix_(effects, thresholds, used)] = slopes.reshape(
+            effects.size, thresholds.sum(), -1
         )
-        slopes = self._of_rank_one(at)[2].reshape(1 + p, among.sum(), -1)
-        out = np.zeros((1 + p, count, coefficients.size))
-        columns = np.append(among, np.ones(others.size, dtype=bool))
-        out[np.ix_(np.arange(1 + p), among, columns)] = slopes
-        return out.reshape(-1, coefficients.size)
+        return out.reshape(-1, used.size)
 
     def rule(
         self,
@@ -327,11 +326,9 @@ class StereotypeProblem(Problem):
         cost: CostMatrix,
         effects: tuple[FloatArray, ...] = (),
     ) -> LikelihoodRule:
-        at = self.layout.split(estimates)
-        beta = np.zeros(self.location.kept.size)
-        beta[self.location.kept] = at.beta
-        of_levels = self._of_rank_one(at._replace(beta=beta))[0].alpha
+        at = self.of_all_columns(estimates)
+        of_levels = self._of_rank_one(at)[0].alpha
         alpha = self.over_levels(of_levels, np.inf)
         return StereotypeRule(
-            family=family, alpha=alpha, beta=beta, zeta=np.zeros(0), cost=cost
+            family=family, alpha=alpha, beta=at.beta, zeta=at.zeta, cost=cost
         )
