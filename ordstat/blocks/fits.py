@@ -31,7 +31,7 @@ from ..reduction.convex import Loss
 from ..report.cells import first_few
 from ..svm.gram import LinearGram
 from ..svm.redsvm import KernelMachine
-from ..svm.routes import SquaredHingeNewton
+from ..svm.squared_hinge import SquaredHingeNewton
 from ..threads import one_blas_thread
 from .scan import BlockDesign, Reader
 from .sources import RowBlocks

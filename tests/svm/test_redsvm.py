@@ -318,7 +318,7 @@ def test_every_solver_meets_the_tolerance_asked(solver):
 
 
 def test_an_optimum_not_reached_is_told(monkeypatch):
-    monkeypatch.setattr("ordstat.svm.solvers._MAX_ITERATIONS", 2)
+    monkeypatch.setattr("ordstat.svm.interior_point._MAX_ITERATIONS", 2)
     certificate = _fit({"C": 50, "solver": "interior-point"}, sample(X, Y)).certificate
     assert not certificate.reached
     assert certificate.value > 1e-3

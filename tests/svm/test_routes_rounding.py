@@ -9,9 +9,9 @@ from seams import Rows
 
 from ordstat import OrdinalClassifier, Polynomial, datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning
+from ordstat.svm.coordinate import CoordinateAscent
 from ordstat.svm.dual import hinge
 from ordstat.svm.routes import Automatic
-from ordstat.svm.solvers import CoordinateAscent
 
 from .problems import KERNELS, problem, rows
 
@@ -99,7 +99,7 @@ def test_the_primal_value_is_that_of_the_thresholds_returned(C):
 
 
 def test_the_ascent_takes_over_where_the_interior_point_fails(monkeypatch):
-    monkeypatch.setattr("ordstat.svm.solvers._MAX_ITERATIONS", 2)
+    monkeypatch.setattr("ordstat.svm.interior_point._MAX_ITERATIONS", 2)
     p = problem(KERNELS["gaussian"], "absolute", n=40)
     outcome = Automatic(p, np.random.default_rng(0)).solve(5.0, 1e-3)
     assert outcome.solution.gap <= 1e-3
