@@ -25,10 +25,10 @@ from .api import ordfit
 from .checks import one_of
 from .exceptions import OptionError, OrdstatError
 from .persistence import check_name, load
+from .predicting import known_type
 from .registry import METHODS
 from .report.page import page_target
 from .report.render import Line, Report, Summary
-from .results import known_type
 from .table_files import ENDINGS, TableFile, check_ending, check_writable, write_table
 
 

@@ -5,7 +5,7 @@ update, plot, save.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -15,8 +15,8 @@ import pandas as pd
 
 from ._typing import FloatArray
 from .advice import Overview, no_attribute, with_advice
-from .checks import canonical, check_names, label_texts, unknown, words
-from .exceptions import DataError, OptionError, UnavailableError, warn
+from .checks import label_texts, words
+from .exceptions import DataError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.extrapolation import tell_far
 from .formula.names import Parameter, by_text
@@ -27,10 +27,12 @@ from .judging.errors import Predictions, error_table
 from .judging.evaluation import evaluate
 from .judging.response_numbers import OF_DISTRIBUTIONS, Asked
 from .method import Method
+from .predicting import augmented, prediction
 from .report.render import Report, Summary, Table, as_html, as_text
 from .report.sections import figures, printed, summary_of
 from .report.warnings import Alert, alerts, not_reached
-from .target import Target, case_weights, copied
+from .target import Target, case_weights
+from .updating import updated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,219 +46,6 @@ if TYPE_CHECKING:
 
 #: Cells of rows and levels, of which more take seconds to predict.
 _MOST_CELLS = 20_000_000
-#: Everything that some method predicts.
-PREDICTION_TYPES = (
-    "class",
-    "prob",
-    "cum_prob",
-    "score",
-    "linear_predictor",
-    "hazard",
-    *OF_DISTRIBUTIONS,
-    "margin",
-    "votes",
-)
-
-
-def prediction(
-    fit: OrdinalResults,
-    newdata: Any,
-    type: str,
-    at: Any,
-    interpolate: bool,
-) -> pd.Series | pd.DataFrame:
-    """Predict rows of new data, or the rows that were fitted."""
-    type = known_type(fit, type)
-    asked = Asked.of(fit.design.levels, type, at, interpolate)
-    if type != "margin":
-        target = fit.target(newdata)
-        if asked is not None:
-            return fit.asked_of(target, asked)
-        return fit.predicted(target, type)
-    if newdata is not None:
-        tell_far(fit.design.spec.rebuild(newdata).far)
-    return fit.margin_frame(newdata)
-
-
-def known_type(fit: OrdinalResults, type: str) -> str:
-    """The type of prediction that a text means; OptionError if the fit does not have
-    it.
-    """
-    name = canonical(type, fit.prediction_types)
-    if name is None:
-        raise unknown_type(fit, type)
-    return name
-
-
-def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
-    """The error of a type that `predict` does not take."""
-    if not isinstance(type, str) or type not in PREDICTION_TYPES:
-        return unknown("type", type, fit.prediction_types)
-    how = (
-        " Fit with calibrate=True for probabilities."
-        if type in ("prob", "cum_prob")
-        else ""
-    )
-    if how and fit.calibrated is not None:
-        how = (
-            " Its calibration was for the ranker as first fitted, and does not hold for"
-            " this one."
-        )
-    have = ", ".join(map(repr, fit.prediction_types))
-    return OptionError(
-        f"type={type!r} is not available from {fit.method}: it predicts {have}.{how}"
-    )
-
-
-#: Levels with a column of probabilities each in augment().
-_MOST_AUGMENTED = 1_000
-
-
-def augmented(fit: OrdinalResults, data: Any) -> pd.DataFrame:
-    """Data with columns of predictions added."""
-    calibrated = () if fit.fit.calibration is None else ("prob",)
-    types = tuple(dict.fromkeys((*fit.augments, *calibrated)))
-    if "prob" in types and len(fit.levels) > _MOST_AUGMENTED:
-        raise DataError(
-            f"augment() has a column for each of {len(fit.levels):,} levels, and takes"
-            f" at most {_MOST_AUGMENTED:,}. Add those that you need, as in"
-            " data.assign(fitted=fit.predict(data, type='mean'))."
-        )
-    target = fit.target(data)
-    if data is None:
-        sample = fit.design.sample
-        response = fit.design.levels.categorical(
-            np.where(sample.exact, sample.y, -1), target.index, fit.design.response
-        )
-        frame = pd.concat([response, _predictors(fit)], axis=1)
-    else:
-        frame = copied(data, target.index)
-    pieces = []
-    for type in types:
-        if (
-            type == "margin"
-            and "margin" in fit.prediction_types
-            and (data is None or fit.design.response in frame)
-        ):
-            margins = fit.margin_frame(data)[["left", "right"]]
-            pieces.append(margins.set_axis([".left_margin", ".right_margin"], axis=1))
-        elif type != "margin" and type in fit.prediction_types:
-            values = fit.predicted(target, type)
-            if isinstance(values, pd.DataFrame):
-                pieces.append(
-                    values.set_axis(
-                        [f".{type}_{level}" for level in fit.levels], axis=1
-                    )
-                )
-            else:
-                pieces.append(
-                    values.to_frame(".fitted" if type == "class" else f".{type}")
-                )
-    added = pd.concat(pieces, axis=1).set_axis(frame.index)
-    return pd.concat(
-        [frame.drop(columns=added.columns, errors="ignore"), added], axis=1
-    )
-
-
-def _predictors(fit: OrdinalResults) -> pd.DataFrame:
-    """The columns of the formula at the rows of the fit; no columns if these rows
-    cannot be identified.
-    """
-    design = fit.design
-    names = fit.design.spec.columns
-    frame = None if design.data is None or not names else copied(design.data, None)
-    if frame is not None and not frame.index.equals(design.index):
-        matched = frame.index.is_unique and design.index.isin(frame.index).all()
-        frame = frame.loc[design.index] if matched else None
-    if frame is None:
-        return pd.DataFrame(index=design.index)
-    if not np.array_equal(
-        design.spec.rebuild(frame).rows.X, design.sample.X, equal_nan=True
-    ):
-        raise DataError(
-            "The data have changed since the fit: fit again, or pass data= with the"
-            " data to use."
-        )
-    return frame[list(names or ())]
-
-
-#: Arguments of `ordfit` that make a design.
-DESIGN_ARGUMENTS = (
-    "weights",
-    "offset",
-    "cluster",
-    "design",
-    "levels",
-    "subset",
-    "cov",
-    "contrasts",
-    "constraints",
-    "na_action",
-)
-#: Arguments of `ordfit` that belong to the fit, whatever the design and the method.
-FIT_ARGUMENTS = ("vcov", "calibrate")
-
-
-def kept_covariance(fit: OrdinalResults, design: Design, data: Any) -> Any:
-    """The covariance of the fit, for the rows of a new design.
-
-    Raises
-    ------
-    DataError
-        Clusters were given as values, and some rows are not those of the fit.
-    """
-    chosen = getattr(fit, "robust", None)
-    old = fit.design.index
-    if chosen is None or chosen.survey is not None or design.survey is not None:
-        return None
-    if chosen.matrix is not None:
-        warn(
-            "The covariance matrix given to with_vcov() is that of the estimates before"
-            " update(): the new fit has its own. Call with_vcov() of the new fit."
-        )
-        return None
-    if chosen.cluster is None:
-        return chosen.name
-    if chosen.cluster is fit.design.sample.cluster:
-        return (
-            chosen.name if chosen.asked and design.sample.cluster is not None else None
-        )
-    clusters = chosen.cluster
-    same_rows = design.index.equals(old)
-    if isinstance(chosen.given, str) and (data is not None or not same_rows):
-        clusters = chosen.given
-    elif not same_rows:
-        if not (old.is_unique and design.index.isin(old).all()):
-            raise DataError(
-                "vcov must have clusters of the new rows: give vcov={'cluster': ...},"
-                " or vcov='model'."
-            )
-        clusters = clusters[old.get_indexer(design.index)]
-    if not chosen.asked:
-        return {"cluster": clusters}
-    return {"cluster": clusters, "type": "CR2" if chosen.name == "CR2" else "CR1"}
-
-
-#: Options that several methods have, that change a fit, and that no name of a method
-#: stands for.
-_SHARED = ("penalty", "C", "kernel")
-
-
-def _tell_left_out(old: Method, new: Method, given: Collection[str]) -> None:
-    """Warn of options of a fit that are not those of the method that replaces it."""
-    lost = []
-    for f in fields(old):
-        value = getattr(old, f.name)
-        if f.name not in _SHARED or f.name in given or value == f.default:
-            continue
-        if hasattr(new, f.name) and getattr(new, f.name) != value:
-            lost.append(f"{f.name}={value!r}")
-    if lost:
-        options = ", ".join(lost)
-        warn(
-            f"update(method=...) left out options of the fit: {options}. Give them too,"
-            " to keep them."
-        )
 
 
 @with_advice
@@ -621,54 +410,8 @@ class OrdinalResults:
         >>> round(fit.update(method="probit").loglik, 3)
         -85.761
         """
-        given = {"formula": formula, "nominal": nominal, "scale": scale}
-        if self.fitter is None:
-            raise OptionError(
-                "These results were made by hand: fit with ordfit() to use update()."
-            )
-        if data is None:
-            self.check_rows()
-        given = {name: value for name, value in given.items() if value is not None}
-        given |= {name: changes[name] for name in DESIGN_ARGUMENTS if name in changes}
-        options = {
-            name: value
-            for name, value in changes.items()
-            if name not in (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS)
-        }
-        kept = {
-            "calibrate": changes.get(
-                "calibrate", False if self.calibrated is None else self.calibrated.folds
-            )
-        }
-        new = (
-            self.design
-            if data is None and not given
-            else self.design.updated(data, **given)
-        )
-        vcov = (
-            {"vcov": changes["vcov"]}
-            if "vcov" in changes
-            else {"kept_vcov": kept_covariance(self, new, data)}
-        )
-        if method is not None:
-            fitted = self.fitter(new, method, options, **vcov, **kept)
-            if isinstance(method, str):
-                _tell_left_out(self.method, fitted.method, options)
-            return fitted
-        same: Any = self.method
-        if (
-            self.design.sample.rows.random is not None
-            and new.sample.rows.random is None
-        ):
-            same = same.without_random_effects()
-        check_names(
-            options,
-            [f.name for f in fields(same)],
-            "update",
-            "argument",
-            (*DESIGN_ARGUMENTS, *FIT_ARGUMENTS),
-        )
-        return self.fitter(new, replace(same, **options), {}, **vcov, **kept)
+        sides = {"formula": formula, "nominal": nominal, "scale": scale}
+        return updated(self, sides, method, data, changes)
 
     def predict(
         self,

@@ -17,9 +17,9 @@ from ordstat.likelihood.problem import Problem
 from ordstat.likelihood.results import LikelihoodResults
 from ordstat.likelihood.rule import LikelihoodRule
 from ordstat.likelihood.user_scale import CovarianceMatrix
+from ordstat.predicting import PREDICTION_TYPES
 from ordstat.reduction.encoding import extend
 from ordstat.registry import METHODS, resolve
-from ordstat.results import PREDICTION_TYPES
 
 __all__ = [
     "FLEXIBLE",

@@ -40,10 +40,12 @@ LEVELS = (
         "newton",
         "persistence",
         "plots",
+        "predicting",
         "rankers",
         "report",
         "results",
         "target",
+        "updating",
     },
     {
         "blocks",

@@ -11,7 +11,7 @@ from seams import held_out
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import ConvergenceWarning, DataError, DataWarning, OptionError
-from ordstat.results import PREDICTION_TYPES
+from ordstat.predicting import PREDICTION_TYPES
 
 
 @pytest.fixture(params=["wine_logit", "wine_margin"])

@@ -20,8 +20,8 @@ from ..judging.decisions import Decision, mean_decision
 from ..judging.response_numbers import Asked
 from ..likelihood.row_predictions import column_labels
 from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits
+from ..predicting import known_type
 from ..report.frames import NotedFrame
-from ..results import known_type
 from .predictions import check_has_errors, cost_of, delta_df, range_of, side_by_side
 from .rubin import bounded_limits, rubin
 

@@ -39,8 +39,8 @@ from ..likelihood.standard_errors import (
 )
 from ..likelihood.unavailable import check_available
 from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
+from ..predicting import known_type, prediction
 from ..report.frames import NotedFrame
-from ..results import known_type, prediction
 from .wald import degrees_of_freedom
 
 #: Levels from which products with the covariance come from factors of the information.

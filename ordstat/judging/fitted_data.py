@@ -67,6 +67,12 @@ def checked_rows(design: Design, data: Any = None) -> pd.DataFrame:
             "The index of the data does not identify the rows of the fit. Fit data with"
             " a unique index, or pass newdata=."
         )
+    check_unchanged(design, frame)
+    return frame
+
+
+def check_unchanged(design: Design, frame: pd.DataFrame) -> None:
+    """DataError unless the rows of a frame give the arrays of the fit."""
     rebuilt = design.spec.rebuild(frame)
     fitted = design.sample.rows
     for part in _PARTS:
@@ -79,7 +85,6 @@ def checked_rows(design: Design, data: Any = None) -> pd.DataFrame:
                 "The data have changed since the fit. Pass data= with the data that"
                 " were fitted."
             )
-    return frame
 
 
 def model_matrix(design: Design, newdata: Any, part: str) -> pd.DataFrame:

@@ -75,7 +75,7 @@ from ..likelihood.standard_errors import (
     rule_covariance,
 )
 from ..likelihood.user_scale import CovarianceMatrix, CovarianceOperator
-from ..results import known_type, unknown_type
+from ..predicting import known_type, unknown_type
 from ..target import Target
 
 if TYPE_CHECKING:
