@@ -17,11 +17,11 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .checks import brief, one_of, plain
-from .estimator import case_weights, declared_order, labels_in_order, ranked
 from .exceptions import DataError, OptionError
 from .formula.columns import unmasked
 from .formula.inputs import shape_of
 from .judging.errors import LARGER_IS_BETTER, Predictions, measured
+from .labels import case_weights, declared_order, labels_in_order, ranked
 
 __all__ = [
     "concordance",

@@ -69,6 +69,7 @@ LEVELS = (
         "comparison",
         "datasets",
         "estimator",
+        "labels",
         "metrics",
         "registry",
         "table_files",
