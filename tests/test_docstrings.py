@@ -1,28 +1,18 @@
 """Public callables document their parameters, errors and an example."""
 
 import ast
+import importlib
 import inspect
+import pkgutil
+import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from seams import METHODS
 
 import ordstat
-from ordstat import datasets, metrics
-from ordstat.effects.emmeans import Emmeans
-from ordstat.inference.agreement import Agreement
-from ordstat.inference.bootstrap import Bootstrap
-from ordstat.inference.certificate import Convergence
-from ordstat.inference.describe import OrdinalDescription
-from ordstat.inference.draws import Draws
-from ordstat.inference.goodness import GoodnessOfFit
-from ordstat.inference.polychoric import Polychoric
-from ordstat.inference.pooling import PooledResults
-from ordstat.judging.compared import Comparison
-from ordstat.judging.conformal import ConformalIntervals
-from ordstat.mixed.results import MixedResults
+from ordstat import OrdinalClassifier, datasets, metrics
 
 
 def _is_own(value: Any, module: Any) -> bool:
@@ -51,22 +41,48 @@ SHOWN = {
     if not (inspect.isclass(v) and issubclass(v, (Exception, Warning)))
 }
 
-ANSWERING = {entry.method.results_class for entry in METHODS.values()}
-ANSWERING |= {
-    Agreement,
-    Bootstrap,
-    Comparison,
-    ConformalIntervals,
-    Convergence,
-    Draws,
-    Emmeans,
-    GoodnessOfFit,
-    MixedResults,
-    OrdinalDescription,
-    Polychoric,
-    PooledResults,
-}
-ANSWERING |= {ordstat.OrdinalClassifier}
+
+def _classes() -> Iterator[type]:
+    """Every class of the package."""
+    for found in pkgutil.walk_packages(ordstat.__path__, "ordstat."):
+        if found.name != "ordstat.__main__":
+            for value in vars(importlib.import_module(found.name)).values():
+                if inspect.isclass(value) and value.__module__ == found.name:
+                    yield value
+
+
+CLASSES = {kind.__name__: kind for kind in _classes()}
+
+
+def _returned(functions: Iterable[Any]) -> Iterator[type]:
+    """Classes of the package that functions with an example say they return."""
+    for value in functions:
+        function = getattr(value, "fget", getattr(value, "func", value))
+        if inspect.isfunction(function) and ">>> " in (function.__doc__ or ""):
+            said = str(function.__annotations__.get("return", ""))
+            for name in re.findall(r"\w+", said):
+                if name in CLASSES and name != "Path":  # pathlib's
+                    yield CLASSES[name]
+
+
+def _answering() -> set[type]:
+    """Fits of all kinds, the classifier, and what their methods and public functions
+    return.
+    """
+    results = CLASSES["OrdinalResults"]
+    found = {kind for kind in CLASSES.values() if issubclass(kind, results)}
+    found.add(OrdinalClassifier)
+    found.update(_returned(filter(inspect.isfunction, SHOWN.values())))
+    size = 0
+    while size < len(found):
+        size = len(found)
+        for kind in list(found):
+            shown = [v for name, v in vars(kind).items() if not name.startswith("_")]
+            found.update(_returned(shown))
+    return found
+
+
+ANSWERING = _answering()
 
 
 def _methods() -> Iterator[tuple[str, Any]]:
@@ -86,6 +102,7 @@ def _methods() -> Iterator[tuple[str, Any]]:
                     and not inherits
                     and base.__module__.startswith("ordstat")
                     and not name.startswith("_")
+                    and "<locals>" not in function.__qualname__
                 ):
                     seen[function.__qualname__] = function
     yield from sorted(seen.items())

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from expected import refused
+from expected import absent_levels, missing_in, no_option, refused
 from light_options import classifier, one_of_each
 from numpy.testing import assert_allclose
 from seams import METHODS
@@ -154,7 +154,7 @@ def test_levels_without_rows_are_classes_of_probability_0(X, codes, method):
     model = OrdinalClassifier(
         method, levels=[0, 7, 1, 2, 3], calibrate=method == "redsvm"
     )
-    with pytest.warns(DataWarning, match="No row has the levels 7, 3 of the response"):
+    with absent_levels("7", "3"):
         model.fit(X, codes)
     assert model.levels_.tolist() == [0, 7, 1, 2, 3]
     assert model.classes_.tolist() == [0, 1, 2, 3, 7]
@@ -325,9 +325,9 @@ def test_ordboost_keeps_missing_truth_values_as_missing(codes, holder):
 
 def test_masked_values_are_missing(X, codes):
     masked = np.ma.masked_array(X, mask=np.arange(180).reshape(90, 2) == 7)
-    with pytest.raises(DataError, match=r"'x2' \(1 row\)"):
+    with missing_in("x2", 1):
         OrdinalClassifier().fit(masked, codes)
-    with pytest.raises(DataError, match=r"'x2' \(1 row\)"):
+    with missing_in("x2", 1):
         OrdinalClassifier().fit(X, codes).predict(masked)
 
 
@@ -410,15 +410,10 @@ def test_set_params_and_clone():
 def test_an_unknown_parameter_is_refused_with_the_known_ones():
     model = OrdinalClassifier("redsvm", C=3.0)
     before = model.get_params()
-    with pytest.raises(
-        OptionError,
-        match=(
-            r"no parameter 'D'.*method, levels, random_state, calibrate, constraints, C"
-        ),
-    ):
+    with no_option("D", "method, levels, random_state, calibrate, constraints, C"):
         model.set_params(C=5.0, D=1)
     assert model.get_params() == before
-    with pytest.raises(OptionError, match=r"no option 'D'"):
+    with no_option("D"):
         OrdinalClassifier("redsvm", D=1).fit([[0.0], [1.0]], [0, 1])
     with pytest.raises(OptionError, match=r"got 'redsmv'.*Did you mean 'redsvm'"):
         OrdinalClassifier("redsmv").fit([[0.0], [1.0]], [0, 1])
@@ -702,9 +697,9 @@ def test_masked_labels_and_weights_are_refused(X, codes):
         OrdinalClassifier().fit(X, hidden)
     with refused("sample_weight", "1 masked of 90", error=DataError):
         OrdinalClassifier().fit(X, codes, sample_weight=weights)
-    with pytest.raises(DataError, match=r"^y must have no missing values"):
+    with refused("y", error=DataError):
         OrdinalClassifier("cusum").partial_fit(X, codes).partial_fit(X, hidden)
-    with pytest.raises(DataError, match=r"^y_true must have no missing values"):
+    with refused("y_true", error=DataError):
         mean_absolute_rank_error(hidden, codes)
     model = OrdinalClassifier().fit(X, codes)
     with refused("y", "1 masked of 90", error=DataError):

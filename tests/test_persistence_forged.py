@@ -12,9 +12,10 @@ import zipfile
 
 import numpy as np
 import pytest
+from expected import refused, unreadable
 from saved_fits import MEAN, fitted, wine
 
-from ordstat import DataError, OptionError, datasets, load, ordfit, persistence
+from ordstat import DataError, datasets, load, ordfit, persistence
 
 
 def members(content):
@@ -397,7 +398,7 @@ def test_bombs(saved, refuses, tmp_path):
         DataError, match="bytes unpacked, and at most 1,000,000 are read"
     ):
         load(tmp_path / "fit.ordstat", max_bytes=10**6)
-    with pytest.raises(OptionError, match="max_bytes must"):
+    with refused("max_bytes"):
         load(tmp_path / "fit.ordstat", max_bytes=0)
     refuses(
         zipped((inside | {"fit.json": b" " * (2**26 + 1)}).items()),
@@ -429,9 +430,9 @@ def test_files_of_others(saved, refuses, tmp_path):
         refuses(content, "not a file that fit.save|members are not")
     place = saved.rindex(b"PK\x01\x02") + 6
     refuses(saved[:place] + b"\xff\x00" + saved[place + 2 :], "zip file version 25.5")
-    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+    with unreadable("", "Is a directory"):
         load(tmp_path)
-    with pytest.raises(OptionError, match="path must"):
+    with refused("path"):
         load(3)
 
 
@@ -504,10 +505,7 @@ def test_ranges_are_counted_before_they_are_written_out(kind, saved, refuses):
 def test_only_files_are_opened(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
-        with pytest.raises(
-            DataError,
-            match=r"cannot be read: (Is a directory|it is a pipe or a device)",
-        ):
+        with unreadable("", "(Is a directory|it is a pipe or a device)"):
             load(path)
 
 

@@ -211,9 +211,9 @@ class OnlineMethod(Method, ABC):
         if self.presentation != "cost" and (parts := weights != np.rint(weights)).any():
             row = int(np.argmax(parts))
             raise DataError(
-                f"{type(self).__name__} presents a row as often as its weight, so"
-                f" weights must be whole numbers; got {weights[row]:g} in row {row}."
-                " Set presentation='cost' for other weights."
+                f"weights must be whole numbers for {type(self).__name__}, which"
+                f" presents a row as often as its weight; got {weights[row]:g} in row"
+                f" {row}. Set presentation='cost' for other weights."
             )
 
     def check_costs(self, costs: FloatArray) -> None:

@@ -327,7 +327,15 @@ class NotedFrame(Exported, pd.DataFrame):
         return [self]
 
     def in_format(self, name: str, options: Mapping[str, Any]) -> str:
-        """The table between its title and its notes, written by a method of pandas."""
+        """The table between its title and its notes, written by a method of pandas.
+
+        Parameters
+        ----------
+        name : str
+            Such as "to_latex".
+        options : mapping
+            Of that method.
+        """
         table = str(self._exported(name, options)())
         title = "" if "caption" in options else self.attrs.get("title", "")
         notes = [str(note) for note in self.attrs.get("notes", [])]

@@ -5,10 +5,11 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused, rows_left_out, unreadable
 
 from ordstat import OrdinalClassifier, compare, ordfit
 from ordstat.blocks.files import parquet_files
-from ordstat.exceptions import DataError, DataWarning
+from ordstat.exceptions import DataError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -104,9 +105,7 @@ def test_a_folder_that_cannot_be_read_is_refused(folder, monkeypatch):
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
-    with pytest.raises(
-        DataError, match=r"folder .*closed cannot be read: Permission denied"
-    ):
+    with unreadable("closed", "Permission denied"):
         ordfit("y ~ x + g", folder)
 
 
@@ -157,10 +156,7 @@ def test_folders_give_columns(tmp_path):
     frame.loc[frame.year == 2021, "region"] = None
     gaps = tmp_path / "gaps"
     frame.to_parquet(gaps, partition_cols=["year", "region"])
-    with pytest.warns(
-        DataWarning,
-        match=r"100 of 400 rows left out for missing values: region \(100\)",
-    ):
+    with rows_left_out(100, 400, "region (100)"):
         equals(gaps, frame, "y ~ x + region")
     rows().to_parquet(gaps / "beside.parquet")
     with pytest.raises(
@@ -282,17 +278,14 @@ def test_a_damaged_page_is_an_error_of_its_file(folder):
     content = bytearray(path.read_bytes())
     content[40:400] = bytes(360)
     path.write_bytes(bytes(content))
-    with pytest.raises(DataError, match=r"2\.parquet cannot be read as a Parquet file"):
+    with unreadable("2.parquet"):
         ordfit("y ~ x + g", folder)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
 def test_no_permission_is_an_error_of_the_file(folder):
     (folder / "2.parquet").chmod(0)
-    with pytest.raises(
-        DataError,
-        match=r"2\.parquet cannot be read as a Parquet file: Permission denied",
-    ):
+    with unreadable("2.parquet", "Permission denied"):
         ordfit("y ~ x + g", folder)
 
 
@@ -396,9 +389,7 @@ def test_predictions_never_replace_data(folder, tmp_path):
         (dataset, folder / "1.parquet"),
     ]
     for data, path in cases:
-        with pytest.raises(
-            DataError, match="path must be no file of the data, nor lie in their folder"
-        ):
+        with refused("path", error=DataError):
             fit.predict_to(path, data)
     assert (folder / "1.parquet").read_bytes() == before
     assert len(list(folder.iterdir())) == 2

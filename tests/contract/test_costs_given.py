@@ -5,6 +5,7 @@ a cost.
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_option, refused
 from seams import METHODS
 
 from ordstat import REDSVM, OneVersusOne, OrdinalClassifier, datasets, ordfit
@@ -105,21 +106,14 @@ def test_rows_of_new_data_have_no_prices(wine, matrix):
 
 @pytest.mark.parametrize("method", ["redsvm", "svor-imc", "csovo"])
 def test_numbers_of_a_kernel_are_shown_their_place(wine, method):
-    with pytest.raises(
-        OptionError,
-        match=(
-            r"no option 'gamma'. It goes with the kernel, as in kernel=Gaussian\(gamma"
-        ),
-    ):
+    with no_option("gamma", r"goes with the kernel, as in kernel=Gaussian\(gamma"):
         ordfit(FORMULA, wine, method, kernel="gaussian", gamma=0.5)
-    with pytest.raises(
-        OptionError, match=r"no parameter 'degree'. It goes with the kernel"
-    ):
+    with no_option("degree", "goes with the kernel"):
         OrdinalClassifier(method, kernel="polynomial").set_params(degree=2)
 
 
 def test_a_generator_that_is_none_is_told():
-    with pytest.raises(OptionError, match=r"random_state must be .* got 'x'"):
+    with refused("random_state", "'x'"):
         OrdinalClassifier("redsvm", random_state="x").fit([[0.0], [1.0]], [1, 2])
 
 

@@ -5,6 +5,7 @@ characters are refused.
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_column
 
 from ordstat import DataError, FormulaError, OrdinalClassifier, datasets, ordfit
 
@@ -54,7 +55,7 @@ def test_look_alike_names_elsewhere():
     )
     fit = ordfit("y ~ 1", data, subset="\uff58 > 20", weights="\uff58 + 1")
     assert fit.design.sample.n == 20
-    with pytest.raises(DataError, match="no column '\uff58\uff58'"):
+    with no_column("\uff58\uff58"):
         ordfit("y ~ log(\uff58\uff58)", data)
 
 
@@ -66,7 +67,7 @@ def test_names_like_those_that_stand_in_for_others():
             "y": np.arange(40) % 3,
         }
     )
-    with pytest.raises(DataError, match="no column 'quoted_name_fe'"):
+    with no_column("quoted_name_fe"):
         ordfit("y ~ I(quoted_name_fe + 1)", data)
     fit = ordfit("y ~ I(quoted_name_ff + 1)", data)
     np.testing.assert_array_equal(fit.design.sample.X[:, 0], data["quoted_name_ff"] + 1)
@@ -169,15 +170,8 @@ def test_rows_of_several_levels():
     predicted = fit.predict(data, type="prob")
     assert predicted.index.equals(rows) and fit.residuals().index.equals(rows)
     np.testing.assert_allclose(predicted, plain.predict(wine, type="prob"), rtol=1e-12)
-    with pytest.raises(
-        DataError,
-        match=(
-            r"no column 'who', needed .*a level of the row index: give data.reset_index"
-        ),
-    ):
+    with no_column("who", "a level of the row index: give data.reset_index"):
         ordfit("rating ~ temp + who", data)
-    with pytest.raises(
-        DataError, match=r"no column 'who', needed for cluster=; .*data.reset_index"
-    ):
+    with no_column("who", "needed for cluster=; .*data.reset_index"):
         ordfit("rating ~ temp", data, cluster="who")
     ordfit("rating ~ temp + who", data.reset_index())

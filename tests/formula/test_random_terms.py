@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from expected import rows_left_out
 from seams import build
 
-from ordstat import DataWarning, SurveyDesign, datasets, ordfit
+from ordstat import SurveyDesign, datasets, ordfit
 from ordstat.exceptions import FormulaError, OptionError, UnavailableError
 
 WINE = datasets.load("wine")
@@ -56,9 +57,7 @@ def test_groups_and_columns() -> None:
 def test_a_missing_group_is_a_missing_row() -> None:
     data = WINE.assign(judge=WINE["judge"].astype(object))
     data.loc[data.index[:3], "judge"] = None
-    with pytest.warns(
-        DataWarning, match=r"3 of 72 rows left out for missing values: judge \(3\)"
-    ):
+    with rows_left_out(3, 72, "judge (3)"):
         fit = ordfit("rating ~ temp + (1 | judge)", data)
     whole = ordfit("rating ~ temp + (1 | judge)", data.iloc[3:])
     assert fit.nobs == 69

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_column, unknown_level
 from reference_cases import case_names, load_case, load_data
 from seams import build
 
@@ -96,9 +97,7 @@ def test_unusable_new_data_are_refused_by_name(design, change, message):
 
 @pytest.mark.parametrize("column", ["age", "f", "x4", "w"])
 def test_a_missing_column_is_named_with_what_the_model_needs(design, column):
-    with pytest.raises(
-        DataError, match=f"no column '{column}'; the model needs 'age', 'f', 'x1'"
-    ):
+    with no_column(column, "the model needs 'age', 'f', 'x1'"):
         design.spec.rebuild(load_data("sim500").drop(columns=column))
 
 
@@ -108,7 +107,7 @@ def test_a_level_that_only_appears_in_a_comparison_is_known_later():
     np.testing.assert_array_equal(
         spec.rebuild({"f": ["a", "a"], "x": [1, 2]}).rows.X, [[0, 1], [0, 2]]
     )
-    with pytest.raises(DataError, match="'f' has levels that are not in the fit: 'q'"):
+    with unknown_level("f", "q"):
         spec.rebuild({"f": ["q"], "x": [1]})
 
 
@@ -116,9 +115,7 @@ def test_a_level_left_out_at_the_fit_is_unseen_later():
     data = pd.DataFrame(
         {"y": [1, 2, 1, 2], "f": pd.Categorical(list("abab"), categories=list("abc"))}
     )
-    with pytest.raises(
-        DataError, match="'f' has levels that are not in the fit: 'c'; it has 'a', 'b'"
-    ):
+    with unknown_level("f", "c"):
         build("y ~ f", data).spec.rebuild({"f": ["c", "a"]})
 
 
@@ -129,7 +126,7 @@ def test_an_offset_given_as_an_array_cannot_be_rebuilt():
         spec.rebuild(data)
     by_name = build("y ~ x1", data, offset="x2").spec
     np.testing.assert_array_equal(by_name.rebuild(data).rows.offset, data["x2"])
-    with pytest.raises(DataError, match="no column 'x2'"):
+    with no_column("x2"):
         by_name.rebuild(data[["x1"]])
 
 

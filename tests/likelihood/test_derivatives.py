@@ -9,11 +9,15 @@ from functools import partial
 
 import numpy as np
 import pytest
-from seams import LINKS, Cumulative, Problem
-
-from ordstat.likelihood.adjacent import Adjacent
-from ordstat.likelihood.family import Family
-from ordstat.likelihood.sequential import ContinuationRatio, StoppingRatio
+from seams import (
+    LINKS,
+    Adjacent,
+    ContinuationRatio,
+    Cumulative,
+    Family,
+    Problem,
+    StoppingRatio,
+)
 
 from .samples import PARTS, make
 

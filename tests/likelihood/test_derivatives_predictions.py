@@ -11,19 +11,21 @@ import pytest
 from seams import (
     FLEXIBLE,
     LINKS,
+    Adjacent,
+    ContinuationRatio,
     CostMatrix,
     CovarianceMatrix,
     Cumulative,
+    Family,
     LikelihoodRule,
     Rows,
+    StoppingRatio,
 )
 
 from ordstat.likelihood import derivatives
 from ordstat.likelihood import derivatives as sensitivity
-from ordstat.likelihood.adjacent import Adjacent
 from ordstat.likelihood.differences import stencil
-from ordstat.likelihood.family import Family
-from ordstat.likelihood.sequential import ContinuationRatio, Sequential, StoppingRatio
+from ordstat.likelihood.sequential import Sequential
 from ordstat.mixed.predictions import Predicted
 
 ALL_LINKS = {

@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from seams import build, resolve
 
 import ordstat
 from ordstat import ElasticNet, ordfit
 from ordstat.exceptions import DataError, FormulaError, OptionError, UnavailableError
-from ordstat.formula.design import build
 from ordstat.likelihood.smoothing import RestrictedLikelihood
-from ordstat.registry import resolve
 
 REFERENCE = Path(__file__).parents[1] / "golden" / "reference"
 DATA = pd.read_csv(REFERENCE / "data" / "smooth400.csv")

@@ -6,16 +6,20 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from seams import Rows, Sample
 
-from ordstat import DataError, DataWarning, ElasticNet, OptionError, OrdinalClassifier
-from ordstat.formula.sample import Rows, Sample
-from ordstat.formula.sparse import SparseColumns
-from ordstat.likelihood.clm import CumulativeLink
-from ordstat.likelihood.other_models import (
+from ordstat import (
     AdjacentCategory,
     ContinuationRatioModel,
+    CumulativeLink,
+    DataError,
+    DataWarning,
+    ElasticNet,
+    OptionError,
+    OrdinalClassifier,
     StoppingRatioModel,
 )
+from ordstat.formula.sparse import SparseColumns
 from ordstat.likelihood.sparse_rows import SparseLikelihood
 
 FAMILIES = [

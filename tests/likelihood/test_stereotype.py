@@ -7,12 +7,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from expected import no_maximum
 from scipy.optimize import approx_fprime, minimize
 
-from ordstat import OptionError, choose_family, load, ordfit
+from ordstat import OptionError, StereotypeLogit, choose_family, load, ordfit
 from ordstat.datasets import load as dataset
 from ordstat.exceptions import ConvergenceWarning, DataWarning, UnavailableError
-from ordstat.likelihood.other_models import StereotypeLogit
 
 RNG = np.random.default_rng(7)
 DATA = pd.DataFrame({"a": RNG.normal(size=240), "b": RNG.normal(size=240)})
@@ -350,7 +350,7 @@ def test_questions_about_predictions_are_refused_where_rows_have_none(question):
     """Their numbers were those where the search had stopped."""
     x = np.linspace(-2.0, 2.0, 60)
     y = np.where(x > 0.7, 2, np.arange(60) % 2)
-    with pytest.warns(ConvergenceWarning, match="no maximum"):
+    with no_maximum():
         fit = ordfit("y ~ x", pd.DataFrame({"x": x, "y": y}), "stereotype")
     with pytest.raises(UnavailableError, match=r"no predictions.*its warning advises"):
         getattr(fit, question)()

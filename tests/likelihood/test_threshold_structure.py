@@ -196,14 +196,12 @@ def test_starting_at_the_optimum_there_is_nothing_to_do(
 
 
 def test_starting_values_are_checked() -> None:
-    with pytest.raises(
-        OptionError, match=r"start must have 5 values.*3 of the thresholds.*got 2"
-    ):
+    with refused("start", "2"):
         fit(make(), start=(0.0, 1.0))
-    with pytest.raises(OptionError, match="start must give a finite likelihood"):
+    with refused("start"):
         fit(make(), start=(1.0, 0.0, 2.0, 0.0, 0.0))
     for wrong in ("abc", [np.nan], [[1.0]], 3.0):
-        with pytest.raises(OptionError, match="start must"):
+        with refused("start"):
             CumulativeLink(start=wrong)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from expected import refused
 from reference_cases import load_data
 from scipy.optimize import approx_fprime
 from scipy.special import expit
@@ -133,8 +134,5 @@ def test_refusals() -> None:
         ordfit("y ~ x1 + (1 + x1 + a + b | subj)", data, quadrature=3)
     with pytest.raises(OptionError, match="got 3 columns in 2 terms"):
         ordfit("y ~ x1 + (1 + x1 | subj) + (1 | item)", data, quadrature=3)
-    with pytest.raises(
-        OptionError,
-        match="quadrature must be at most 21 for a random term of 3 columns",
-    ):
+    with refused("quadrature"):
         ordfit("y ~ x1 + (1 + x1 + a | subj)", data, quadrature=22)

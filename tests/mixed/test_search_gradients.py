@@ -12,9 +12,8 @@ import pytest
 from light_options import in_turn
 from reference_cases import load_data
 from scipy.integrate import quad
-from seams import LINKS, Cumulative, Problem, build
+from seams import LINKS, Cumulative, Family, Problem, build
 
-from ordstat.likelihood.family import Family
 from ordstat.likelihood.links import Link
 from ordstat.mixed.estimate import objective_of
 from ordstat.mixed.model import MixedModel

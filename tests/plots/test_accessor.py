@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused
 
 from ordstat import DataError, OptionError, datasets, ordfit, pool
 
@@ -146,7 +147,7 @@ def test_names_of_partial_dependence(data):
     assert list(fit.plot.dependence("row", draw=False)) == ["row", "estimate"]
     with pytest.raises(OptionError, match="rename"):
         fit.plot.dependence("estimate")
-    with pytest.raises(OptionError, match="values must have at least one value"):
+    with refused("values"):
         fit.plot.dependence("row", values=[])
 
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from expected import new_levels, rows_left_out
+from expected import new_levels, no_option, rows_left_out
 from seams import Rows, Sample
 
 from ordstat import (
@@ -256,7 +256,7 @@ def test_other_methods_get_contrasts_and_refuse_gaps(frame):
         ordfit(FORMULA, frame, "logit", na_action="keep")
     with pytest.raises(DataError, match="Blend takes no missing values"):
         fitted(frame, rounds=3, depth=1).update(method="blend")
-    with pytest.raises(OptionError, match=r"no option 'interactions'\. Set depth=1"):
+    with no_option("interactions", "Set depth=1"):
         ordfit(FORMULA, complete, "ordboost", interactions=[["a", "b"]])
 
 

@@ -7,10 +7,10 @@ import sys
 
 import pandas as pd
 import pytest
-from expected import refused
+from expected import refused, unreadable, unwritable
 from saved_fits import MEAN, wine
 
-from ordstat import DataError, OptionError, load, ordfit
+from ordstat import load, ordfit
 from ordstat.cli import main
 
 
@@ -33,9 +33,7 @@ def test_a_full_disk_leaves_what_was_there(name, fit, tmp_path, monkeypatch):
 
     (tmp_path / name).write_text("before")
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(
-        DataError, match=rf"{name}.* cannot be written: No space left on device"
-    ):
+    with unwritable(name, "No space left on device"):
         WRITES[name](fit, tmp_path / name)
     assert (tmp_path / name).read_text() == "before" and os.listdir(tmp_path) == [name]
 
@@ -43,11 +41,11 @@ def test_a_full_disk_leaves_what_was_there(name, fit, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", WRITES)
 def test_pipes_devices_and_folders_are_refused(name, fit, tmp_path):
     os.mkfifo(tmp_path / name)
-    with pytest.raises(DataError, match="cannot be written: it is not a regular file"):
+    with unwritable("", "it is not a regular file"):
         WRITES[name](fit, tmp_path / name)
     os.unlink(tmp_path / name)
     os.symlink("/dev/full", tmp_path / name)
-    with pytest.raises(DataError, match="cannot be written: it is not a regular file"):
+    with unwritable("", "it is not a regular file"):
         WRITES[name](fit, tmp_path / name)
     assert os.path.islink(tmp_path / name)
 
@@ -70,19 +68,14 @@ def test_the_mode_stays_and_old_parts_go(name, fit, tmp_path):
 
 
 def test_paths_that_cannot_be_written(fit, tmp_path):
-    with pytest.raises(
-        DataError,
-        match=r"nowhere/fit.ordstat cannot be written: No such file or directory",
-    ):
+    with unwritable("nowhere/fit.ordstat", "No such file or directory"):
         fit.save(tmp_path / "nowhere" / "fit.ordstat")
     with refused("path"):
         fit.save(3)
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with unreadable("", "No such file"):
         load(tmp_path / "none.ordstat")
     for name in ("wine.csv", "fit.pkl", "report.html", "fit.ordstat.gz"):
-        with pytest.raises(
-            OptionError, match=r"path must end in \.ordstat, or have no ending; got"
-        ):
+        with refused("path"):
             fit.save(tmp_path / name)
 
 

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 import pandas as pd
 import pytest
-from expected import aliased
+from expected import aliased, refused
 from scipy import stats
 
 from ordstat import ElasticNet, SurveyDesign, datasets, ordfit, pool, table
@@ -303,9 +303,7 @@ def test_labels_reach_into_functions_and_unknown_ones_are_refused(answers):
     fit = ordfit("y ~ log(income) + g", answers)
     shown = table(fit, labels={"income": "Income (EUR)"}, style="clinical")
     assert "log(Income (EUR))" in rows_of(shown)
-    with pytest.raises(
-        OptionError, match=r"labels must name .*; got 'incom'\. Did you mean 'income'"
-    ):
+    with refused("labels", "'incom'. Did you mean 'income'"):
         table(fit, labels={"incom": "Income"})
 
 
@@ -469,7 +467,7 @@ def test_exports_are_written_to_paths_and_files(tmp_path):
     with (tmp_path / "t.md").open("w") as file:
         means.to_markdown(file)
     assert (tmp_path / "t.md").read_text() == means.to_markdown()
-    with pytest.raises(OptionError, match=r"the ending of path must be .*docx"):
+    with refused("the ending of path"):
         means.to_word(tmp_path / "t.pdf")
 
 

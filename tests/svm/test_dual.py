@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from seams import SOLVERS
 
 from ordstat.svm import dual
-from ordstat.svm.routes import SOLVERS
 
 from .problems import COSTS, KERNELS, problem
 

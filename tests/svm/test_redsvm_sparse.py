@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from ordstat import DataError, DataWarning, OrdinalClassifier
+from ordstat import DataError, DataWarning, Linear, OrdinalClassifier
 from ordstat.formula.sparse import SparseColumns
-from ordstat.kernels import Linear
 
 
 def counts(n=60, p=40, seed=0):

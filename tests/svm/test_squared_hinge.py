@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import twins
 from scipy.optimize import minimize
+from seams import SOLVERS
 
 from ordstat import REDSVM, SVOREXC, OrdinalClassifier
 from ordstat.compiled import svm
 from ordstat.exceptions import OptionError
 from ordstat.svm.gram import LinearGram
-from ordstat.svm.routes import SOLVERS
 from ordstat.svm.squared_hinge import SquaredHingeNewton
 
 from .problems import COSTS, KERNELS, problem, rows, sample
