@@ -20,7 +20,7 @@ from .judging.costs import DECISIONS, CostMatrix, require_v_shaped, sample_costs
 if TYPE_CHECKING:
     from .formula.design import Design
     from .judging.geometry import Geometry
-    from .judging.margins import MarginBounds
+    from .judging.margin_bounds import MarginBounds
 
 # Bytes of a row at a level: its cost, answer, probability and margin, in a few copies.
 _CELL_BYTES = 48.0
@@ -330,7 +330,7 @@ class Method:
         """Bounds of this method alone, beside those of every threshold rule; each holds
         with probability 1 - delta.
         """
-        from .judging.margins import MarginBounds
+        from .judging.margin_bounds import MarginBounds
 
         return MarginBounds(bounds=())
 

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from .formula.design import Design
     from .judging.conformal import ConformalIntervals
     from .judging.geometry import Geometry
-    from .judging.margins import MarginBounds, Margins
+    from .judging.margin_bounds import MarginBounds
+    from .judging.margins import Margins
     from .plots.accessor import Plots
 
 #: Cells of rows and levels, of which more take seconds to predict.
@@ -732,9 +733,9 @@ class OrdinalResults:
         the draw of the rows.
 
         From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the
-        smaller of the bound of the method's paper (`ordstat.judging.margins`) and the
-        PAC-Bayes margin bound. From unseen rows, `newdata` or the folds of a
-        cross-validation: bounds for `predict`, much tighter.
+        smaller of the bound of the method's paper and the PAC-Bayes margin bound. From
+        unseen rows, `newdata` or the folds of a cross-validation: bounds for `predict`,
+        much tighter.
 
         Parameters
         ----------
@@ -1509,12 +1510,12 @@ class OrdinalResults:
         ----------
         delta : float in (0, 1)
         """
-        from .judging.margins import (
+        from .judging.margin_bounds import (
             LACKING_IN_SURVEYS,
             MarginBounds,
             no_margin_bounds,
-            training_bounds,
         )
+        from .judging.training_bounds import training_bounds
 
         sample = self.fold_sample
         if self.geometry is None:

@@ -8,7 +8,7 @@ import numpy as np
 from seams import BallGeometry, CostMatrix, LikelihoodFit
 
 from ordstat.fit import Certificate, Trace
-from ordstat.judging.margins import MarginBounds
+from ordstat.judging.margin_bounds import MarginBounds
 from ordstat.method import Supports
 
 TRACE = Trace(iterations=6, objective=np.zeros(6), message="both criteria met")

@@ -19,7 +19,9 @@ from .errors import Predictions, confusion, error_table
 from .evaluation import crossvalidate, mean_table
 from .fitted_data import only_fitted_rows
 from .folds import most_folds
-from .margins import LACKING_IN_SURVEYS, Bound, delta_errors, kl_inverse, lacking
+from .margin_bounds import LACKING_IN_SURVEYS, Bound, lacking
+from .margins import delta_errors
+from .pac_bayes import kl_inverse
 
 if TYPE_CHECKING:
     from ..results import OrdinalResults

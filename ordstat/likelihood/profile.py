@@ -14,7 +14,7 @@ import numpy as np
 
 from .._typing import FloatArray
 from ..exceptions import DataError
-from ..newton import Evaluation, Objective, Optimum, maximise, positive_factor
+from ..newton import Objective, Optimum, maximise, positive_factor
 from .determined import Determined
 from .user_scale import UserScale
 
@@ -432,14 +432,14 @@ class ProfileLikelihood:
         centre = float(a @ self._start.x)
         return outwards(values, centre, self._start, partial(self._maximum, a))
 
-    def _stay(self, x: FloatArray, at: Evaluation | None = None) -> Optimum:
+    def _stay(self, x: FloatArray) -> Optimum:
+        """The point itself, as an optimum from which a search may begin."""
         return maximise(
             self.objective,
             x,
             tol=math.inf,
             max_iter=0,
             total_weight=self.total_weight,
-            at=at,
         )
 
     @cached_property

@@ -324,11 +324,15 @@ def paper() -> FloatArray:
     return np.array(colour) if opacity else np.ones(3)
 
 
-def faint(share: float = 0.15) -> tuple[float, ...]:
-    """The background with a share of the colour of text."""
+#: Share of the colour of text in faint lines.
+_FAINT = 0.15
+
+
+def faint() -> tuple[float, ...]:
+    """The background with a little of the colour of text."""
     from matplotlib.colors import to_rgb
 
-    return tuple((1.0 - share) * paper() + share * np.array(to_rgb(ink())))
+    return tuple((1.0 - _FAINT) * paper() + _FAINT * np.array(to_rgb(ink())))
 
 
 def settle(ax: Axes) -> None:

@@ -271,50 +271,25 @@ def brief_ratio(x: float) -> str:
     ['24.89', '0.0046', '1.000012', '1.235e+05']
     """
     size = min(abs(x), 2.0 * abs(x - 1.0) or 1.0)
-    if size >= 0.1:
-        decimals = 2
-    elif size > 0.0:
+    decimals = 2
+    if 0.0 < size < 0.1:
         decimals = 1 - math.floor(math.log10(size))
-    else:
-        decimals = 2
     if abs(x) >= 1e5 or decimals > _MOST_DECIMALS:
         return f"{x:.4g}"
     return f"{x:.{decimals}f}"
 
 
-#: Formats of columns of figures, by their usual names.
-FORMATS = {
-    **dict.fromkeys(
-        (
-            "estimate",
-            "std_error",
-            "lower",
-            "upper",
-            "difference",
-            "conf_low",
-            "conf_high",
-        ),
-        "estimate",
+_COLUMNS = {
+    "estimate": (
+        "estimate std_error lower upper difference conf_low conf_high variance sd bias"
     ),
-    **dict.fromkeys(("variance", "sd", "bias"), "estimate"),
-    **dict.fromkeys(
-        (
-            "statistic",
-            "chisq",
-            "F",
-            "lr_stat",
-            "lrt",
-            "deff",
-            "riv",
-            "loglik",
-            "null_loglik",
-        ),
-        ".3f",
-    ),
-    **dict.fromkeys(("df", "no_par", "nobs", "edf", "df_residual", "lr_df"), "int"),
-    **dict.fromkeys(("df_resid", "df_denom"), ".1f"),
-    **dict.fromkeys(("aic", "bic"), ".2f"),
+    ".3f": "statistic chisq F lr_stat lrt deff riv loglik null_loglik",
+    "int": "df no_par nobs edf df_residual lr_df",
+    ".1f": "df_resid df_denom",
+    ".2f": "aic bic",
 }
+#: Formats of columns of figures, by their usual names.
+FORMATS = {name: spec for spec, names in _COLUMNS.items() for name in names.split()}
 
 _WRITERS: dict[str, Callable[[Any], str]] = {
     "p": short_p_value,

@@ -420,7 +420,7 @@ def _quantiles(values: FloatArray, weights: FloatArray) -> dict[str, float]:
     """Quantiles of the finite values (a weight w counts as w equal values), and the
     share at or below 0.
     """
-    from ..judging.margins import sorted_mass
+    from ..judging.margin_bounds import sorted_mass
 
     finite = np.isfinite(values)
     if not weights[finite].sum() > 0.0:

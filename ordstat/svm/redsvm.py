@@ -31,7 +31,8 @@ from ..formula.sparse import sparse_part
 from ..judging.costs import CostField, is_convex, require_differences, tolerance
 from ..judging.folds import refuse_unused_clusters
 from ..judging.geometry import BallGeometry, Geometry, ball
-from ..judging.margins import MarginBounds, preference_bounds
+from ..judging.margin_bounds import MarginBounds
+from ..judging.training_bounds import preference_bounds
 from ..kernels import Kernel, checked_gram, require_definite, require_finite
 from ..method import CHU_KEERTHI, LI_LIN, LIN, Supports, cost_option, option
 from ..rankers import MarginResults

@@ -15,7 +15,7 @@ from seams import BallGeometry, CostMatrix, Rows
 from ordstat import Polynomial, RankBoundarySVM, datasets, ordfit
 from ordstat.compiled import svm
 from ordstat.exceptions import ConvergenceWarning, DataError
-from ordstat.judging.margins import preference_bounds
+from ordstat.judging.training_bounds import preference_bounds
 from ordstat.svm import pairs
 from ordstat.svm.gram import DenseGram, LinearGram
 

@@ -5,7 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
-from ordstat.judging import margins
+from ordstat.judging import pac_bayes
 from ordstat.judging.tables import clopper_pearson, kl_limit
 
 
@@ -33,7 +33,7 @@ def _with_digits(q, budget):
 @pytest.mark.parametrize("q", [0.0, 1e-9, 0.01, 0.3, 0.9, 1.0 - 1e-9])
 @pytest.mark.parametrize("budget", [1e-8, 1e-3, 0.1, 2.0, 30.0])
 def test_kl_inverse_has_its_digits(q, budget):
-    actual = float(margins.kl_inverse(np.array(q), np.array(budget)))
+    actual = float(pac_bayes.kl_inverse(np.array(q), np.array(budget)))
     exact = _with_digits(q, budget)
     # A bound must not come out below its value by more than the rounding of kl itself.
     assert actual == pytest.approx(exact, abs=1e-9)
@@ -43,11 +43,11 @@ def test_kl_inverse_has_its_digits(q, budget):
 def test_kl_inverse_at_the_ends():
     budgets = np.array([0.0, 0.1, 1.0])
     np.testing.assert_allclose(
-        margins.kl_inverse(np.zeros(3), budgets), -np.expm1(-budgets), atol=1e-15
+        pac_bayes.kl_inverse(np.zeros(3), budgets), -np.expm1(-budgets), atol=1e-15
     )
-    np.testing.assert_array_equal(margins.kl_inverse(np.ones(3), budgets), np.ones(3))
-    assert margins.kl(np.array(0.5), np.array(0.5)) == 0.0
-    assert np.isinf(margins.kl(np.array(0.5), np.array(1.0)))
+    np.testing.assert_array_equal(pac_bayes.kl_inverse(np.ones(3), budgets), np.ones(3))
+    assert pac_bayes.kl(np.array(0.5), np.array(0.5)) == 0.0
+    assert np.isinf(pac_bayes.kl(np.array(0.5), np.array(1.0)))
 
 
 def test_limits_of_a_share_of_rows_are_near_the_exact_one():

@@ -14,20 +14,20 @@ from seams import Rows, Sample
 from ordstat import ordfit
 from ordstat.boosting.sums import StumpSum
 from ordstat.boosting.weak import vote_divergence
-from ordstat.judging import margins
+from ordstat.judging import pac_bayes
 
 
 @pytest.mark.parametrize("active", [0.0, 0.3, 1.0])
 def test_chances_by_enumeration(active):
     """All sequences of up to four draws."""
-    actual = margins.chances_below(active)
+    actual = pac_bayes.chances_below(active)
     means = np.linspace(-active, active, actual.shape[1])
     for i, n in enumerate((1, 2, 4)):
         for place in (0, 13, 50, 77, 100):
             up = (active + means[place]) / 2
             down = (active - means[place]) / 2
             chance = {1: up, 0: 1 - active, -1: down}
-            for j, g in enumerate(margins.VOTE_MARGINS / math.sqrt(n)):
+            for j, g in enumerate(pac_bayes.VOTE_MARGINS / math.sqrt(n)):
                 sequences = itertools.product((-1, 0, 1), repeat=n)
                 exact = sum(
                     math.prod(chance[a] for a in s)
@@ -38,10 +38,10 @@ def test_chances_by_enumeration(active):
 
 
 def test_chances_of_coins_are_binomial():
-    actual = margins.chances_below(1.0)
+    actual = pac_bayes.chances_below(1.0)
     means = np.linspace(-1, 1, actual.shape[1])
-    for i, n in enumerate(margins.VOTERS):
-        for j, g in enumerate(margins.VOTE_MARGINS / math.sqrt(n)):
+    for i, n in enumerate(pac_bayes.VOTERS):
+        for j, g in enumerate(pac_bayes.VOTE_MARGINS / math.sqrt(n)):
             exact = binom.cdf(math.floor((n + n * g + 1e-9) / 2), n, (1 + means) / 2)
             np.testing.assert_allclose(actual[i, :, j], exact, atol=1e-9)
 
@@ -131,14 +131,14 @@ def test_the_bound_by_its_formula():
     geometry = fit.geometry
     rows = fit.training_margins
     sample = fit.design.sample
-    actual = margins.vote_bound(
-        margins.comparisons("absolute error", rows, sample), geometry, 0.05
+    actual = pac_bayes.vote_bound(
+        pac_bayes.comparisons("absolute error", rows, sample), geometry, 0.05
     )
     total = geometry.norm + np.abs(geometry.theta).sum()
     best = math.inf
-    for n in margins.VOTERS[:5]:
+    for n in pac_bayes.VOTERS[:5]:
         kept = 70 - 2 * n
-        for g in margins.VOTE_MARGINS / math.sqrt(n):
+        for g in pac_bayes.VOTE_MARGINS / math.sqrt(n):
             q = 0.0
             least = 1.0
             for k, theta in enumerate(geometry.theta):
@@ -150,13 +150,13 @@ def test_the_bound_by_its_formula():
             nats = n * geometry.nats + math.log(
                 2
                 * math.sqrt(kept)
-                * len(margins.VOTERS)
-                * len(margins.VOTE_MARGINS)
+                * len(pac_bayes.VOTERS)
+                * len(pac_bayes.VOTE_MARGINS)
                 / 0.05
             )
             value = (
                 float(
-                    margins.kl_inverse(
+                    pac_bayes.kl_inverse(
                         np.array(min(q * 70 / kept, 1.0)), np.array(nats / kept)
                     )
                 )

@@ -10,7 +10,8 @@ import pytest
 from seams import BallGeometry, CostMatrix, Rows, Sample
 
 from ordstat import ordfit
-from ordstat.judging.margins import margin_bounds, margins
+from ordstat.judging.margin_bounds import margin_bounds
+from ordstat.judging.margins import margins
 
 DELTA = 0.05
 

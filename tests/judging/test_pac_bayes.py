@@ -11,15 +11,15 @@ from scipy.special import ndtr
 from seams import BallGeometry, CostMatrix, Rows, Sample
 
 from ordstat import Gaussian, ordfit
-from ordstat.judging.margins import (
+from ordstat.judging.margin_bounds import margin_bounds
+from ordstat.judging.margins import margins
+from ordstat.judging.pac_bayes import (
     MARGINS,
     comparisons,
     kl_inverse,
-    margin_bounds,
-    margins,
     pac_bayes_bound,
-    training_bounds,
 )
+from ordstat.judging.training_bounds import training_bounds
 
 DELTA = 0.05
 
