@@ -17,6 +17,7 @@ from ordstat import (
     OptionError,
     SeparationWarning,
 )
+from ordstat.exceptions import UnavailableError
 
 Expected = AbstractContextManager[Any]
 
@@ -165,3 +166,33 @@ def unwritable(path: str, why: str = "") -> Expected:
     """A file cannot be written; `why` is a pattern of the reason."""
     words = f"{re.escape(path)}.* cannot be written.*{why}"
     return pytest.raises(DataError, match=words)
+
+
+def unavailable(because: str, question: str = "", instead: str = "") -> Expected:
+    """A fit does not answer a question, which the error begins with, for a reason, and
+    is told what to use; `because` and `instead` are patterns.
+    """
+    words = f"^{re.escape(question)}.*{because}.* Use .*{instead}"
+    return pytest.raises(UnavailableError, match=words)
+
+
+def not_in_blocks() -> Expected:
+    """Something needs all rows in memory."""
+    return pytest.raises(OptionError, match="in blocks")
+
+
+def misspelt(meant: str, got: str = "") -> Expected:
+    """A name that is near another."""
+    came = f"got '{re.escape(got)}'.*" if got else ""
+    return pytest.raises(OptionError, match=f"{came}Did you mean {meant!r}")
+
+
+def sampling_weights(counted: str = "") -> Expected:
+    """Case weights look like sampling weights."""
+    words = f"counts of equal rows, .*{counted}.* Are they sampling weights"
+    return pytest.warns(DataWarning, match=words)
+
+
+def intercept_removed() -> Expected:
+    """A formula removes the intercept, which has no effect."""
+    return pytest.warns(DataWarning, match="removes the intercept")

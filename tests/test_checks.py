@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from expected import misspelt
 
 from ordstat import OrdinalClassifier, checks, datasets, ordfit
 from ordstat.exceptions import DataError, FormulaError, OptionError
@@ -131,7 +132,7 @@ Y = [1, 2, 3, 1, 2, 3]
     ],
 )
 def test_the_name_that_was_meant(ask, meant):
-    with pytest.raises(OptionError, match=f"Did you mean '{meant}'"):
+    with misspelt(meant):
         ask()
 
 

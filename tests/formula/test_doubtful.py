@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from expected import aliased
+from expected import aliased, sampling_weights
 from seams import build
 
 from ordstat import DataError, DataWarning, datasets, ordfit
@@ -239,22 +239,19 @@ def test_sampling_weights_are_told_from_counts_of_a_table(seed: int) -> None:
     rng = np.random.default_rng(seed)
     data = datasets.load("anes96")
     data["w"] = np.rint(100 * np.exp(rng.normal(0, 0.7, len(data))))
-    with pytest.warns(
-        DataWarning,
-        match=r"counts of equal rows, .* in place of 944. Are they sampling weights\?",
-    ):
+    with sampling_weights("in place of 944"):
         ordfit("PID ~ selfLR + age + educ", data, weights="w")
     data["y"], data["sex"] = (
         rng.integers(0, 3, len(data)),
         rng.integers(0, 2, len(data)),
     )
-    with pytest.warns(DataWarning, match="Are they sampling weights"):
+    with sampling_weights():
         ordfit("y ~ sex", data, weights="w")
     data["w"] = 900 + rng.integers(0, 1000, len(data))
-    with pytest.warns(DataWarning, match="Are they sampling weights"):
+    with sampling_weights():
         ordfit("y ~ age + educ", data, weights="w")
     data["w"] = rng.integers(1, 5, len(data))  # a mean of 2.5
-    with pytest.warns(DataWarning, match="Are they sampling weights"):
+    with sampling_weights():
         ordfit("y ~ age + educ + selfLR + income", data, weights="w")
     for predictors in ("1", "Cont", "Infl * Type * Cont"):
         ordfit(f"Sat ~ {predictors}", datasets.load("housing"), weights="Freq")
@@ -276,9 +273,7 @@ def test_sampling_weights_with_clusters(seed: int) -> None:
             {"cluster": "psu"},
             {"vcov": {"cluster": "psu", "type": "CR2"}},
         ):
-            with pytest.warns(
-                DataWarning, match=r"in place of 944. Are they sampling weights\?"
-            ):
+            with sampling_weights("in place of 944"):
                 ordfit("PID ~ age + educ", data, weights=weights, **options)
     ordfit(
         "PID ~ age + educ", data, weights=data["w"] / data["w"].mean(), cluster="psu"

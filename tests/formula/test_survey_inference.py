@@ -7,10 +7,10 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from expected import unavailable
 from scipy import stats
 
 from ordstat import OptionError, SurveyDesign, datasets, ordfit
-from ordstat.exceptions import UnavailableError
 
 from .survey_samples import FORMULA, replicate_weights, sample
 
@@ -174,7 +174,7 @@ def test_no_figures_of_a_likelihood():
     ],
 )
 def test_what_rests_on_the_likelihood_is_refused(ask):
-    with pytest.raises(UnavailableError, match=r"survey design.* Use "):
+    with unavailable("survey design"):
         ask(FIT)
 
 

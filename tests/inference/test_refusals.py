@@ -39,7 +39,7 @@ def test_one_cluster_is_none(wine: pd.DataFrame) -> None:
         ordfit(FORMULA, wine, cluster="one")
     fit = ordfit(FORMULA, wine)
     for ask in (fit.vcov, fit.with_vcov):
-        with pytest.raises(DataError, match="cluster"):
+        with pytest.raises(DataError, match="cluster= has the same value in every row"):
             ask({"cluster": "one"})
     with pytest.raises(DataError, match="at least 2 clusters"):
         fit.bootstrap(2, cluster=np.zeros(72))

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from expected import no_maximum
+from expected import no_maximum, refused
 from scipy.optimize import approx_fprime, minimize
 
 from ordstat import OptionError, StereotypeLogit, choose_family, load, ordfit
@@ -269,7 +269,7 @@ def test_what_it_has_not_is_refused(given: dict[str, str]) -> None:
 
 
 def test_a_value_with_a_penalty_is_refused() -> None:
-    with pytest.raises(OptionError, match="penalty"):
+    with refused("penalty of StereotypeLogit", "1.0"):
         StereotypeLogit(penalty=1.0)
 
 

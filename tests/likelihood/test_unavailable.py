@@ -1,6 +1,7 @@
 """One table says what a fit cannot be asked."""
 
 import pytest
+from expected import unavailable
 
 from ordstat import datasets, ordfit
 from ordstat.exceptions import UnavailableError
@@ -22,9 +23,7 @@ FORMULA = "rating ~ temp + contact"
 def test_the_question_the_reason_and_what_to_ask(options, question, part, instead):
     formula = "rating ~ temp" if "nominal" in options else FORMULA
     fit = ordfit(formula, WINE, **options)
-    with pytest.raises(
-        UnavailableError, match=rf"^{question}\(\) .*{part}.* Use .*{instead}"
-    ):
+    with unavailable(part, f"{question}()", instead):
         getattr(fit, question)()
 
 

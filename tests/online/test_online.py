@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import twins
+from expected import refused
 from seams import CostMatrix, Rows, Sample
 
 from ordstat import CuSumRank, DataError, OptionError, PRank, ordfit
@@ -404,9 +405,7 @@ def test_the_summary_shows_the_mistakes_beside_their_bound():
 
 def test_weights_that_are_no_counts_are_refused():
     data = frame().assign(w=1.5)
-    with pytest.raises(
-        DataError, match=r"whole numbers; got 1.5 in row 0.*presentation='cost'"
-    ):
+    with refused("weights", "1.5 in row 0. Set presentation='cost'", error=DataError):
         ordfit("y ~ a", data, "cusum", weights="w")
     assert ordfit("y ~ a", data, "siprank", weights="w").nobs == 180
 

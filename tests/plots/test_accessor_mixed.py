@@ -5,6 +5,7 @@ averaged over groups.
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused
 from scipy import stats
 
 from ordstat import OptionError, datasets, ordfit
@@ -192,7 +193,7 @@ def test_limits_of_modes(judges):
     np.testing.assert_allclose(
         data["upper"] - data["lower"], 2.0 * 1.6448536269514722 * data["sd"]
     )
-    with pytest.raises(OptionError, match="level"):
+    with refused("level"):
         judges.plot.ranef(level=95, draw=False)
 
 

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from expected import refused
 from matplotlib import pyplot
 from matplotlib.colors import same_color
 from matplotlib.patches import StepPatch
@@ -191,7 +192,7 @@ def test_without_matplotlib_the_error_says_what_to_install(fits, monkeypatch):
 
 
 def test_what_there_is_not_is_said(fits):
-    with pytest.raises(OptionError, match="bins"):
+    with refused("bins"):
         fits["wine"].plot.latent(bins=0)
     with pytest.raises(OptionError, match="'temp', 'contact'"):
         fits["wine"].plot.effects("age")
