@@ -66,12 +66,10 @@ def _share(D: int) -> float:
     return max(0.6, min(1.0, 5.0 / D))
 
 
-def _lightgbm(
-    X: np.ndarray, y: np.ndarray, new: np.ndarray, seed: int, **settings: Any
-) -> tuple[np.ndarray, float]:
-    """Predictions of LightGBM with its rounds by cross-validation, and the loss that
-    chose them.
-    """
+def boosted(
+    X: np.ndarray, y: np.ndarray, seed: int, **settings: Any
+) -> tuple[Any, float]:
+    """LightGBM with its rounds by cross-validation, and the loss that chose them."""
     import lightgbm as lgb
 
     parameters = {
@@ -102,7 +100,15 @@ def _lightgbm(
     )
     curve = actual[next(name for name in actual if name.endswith("-mean"))]
     model = lgb.train(parameters, data, int(np.argmin(curve)) + 1)
-    return np.asarray(model.predict(new)), float(np.min(curve))
+    return model, float(np.min(curve))
+
+
+def _lightgbm(
+    X: np.ndarray, y: np.ndarray, new: np.ndarray, seed: int, **settings: Any
+) -> tuple[np.ndarray, float]:
+    """Predictions of `boosted`, and the loss that chose its rounds."""
+    model, loss = boosted(X, y, seed, **settings)
+    return np.asarray(model.predict(new)), loss
 
 
 def lightgbm_multiclass(

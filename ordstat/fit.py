@@ -272,16 +272,14 @@ class KernelExpansion:
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores, or (N, P)."""
-        blocks = row_blocks(rows.n, len(self.coef))
+        scores = np.empty((rows.n, *self.coef.shape[1:]))
         # rows far outside those of the fit
         with np.errstate(over="ignore", invalid="ignore"):
-            parts = [
-                self.kernel(self.scaling(rows.X[some]), self.anchors) @ self.coef
-                for some in blocks
-            ]
-        return np.asarray(
-            np.concatenate([np.zeros((0, *self.coef.shape[1:])), *parts]) + self.offset
-        )
+            for some in row_blocks(rows.n, len(self.coef)):
+                k = self.kernel(self.scaling(rows.X[some]), self.anchors)
+                scores[some] = k @ self.coef
+            scores += self.offset
+        return scores
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -175,6 +175,10 @@ class BoostedTrees:
     cuts: tuple[FloatArray, ...]
     trees: tuple[ValueTree, ...]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: what was joined for predictions is not stored."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
     def upto(self, rounds: int) -> Self:
         """The first trees only."""
         return replace(self, trees=self.trees[:rounds])

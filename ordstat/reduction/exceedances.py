@@ -141,9 +141,13 @@ class CumulativeRule(CostRule):
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k)."""
-        # no negative zeros
         above = self.exceedances(rows)
-        return -np.diff(above, axis=1, prepend=1.0, append=0.0) + 0.0
+        out = np.empty((len(above), self.n_levels))
+        out[:, 0] = 1.0 - above[:, 0]
+        np.subtract(above[:, :-1], above[:, 1:], out=out[:, 1:-1])
+        out[:, -1] = above[:, -1]
+        out += 0.0  # no negative zeros
+        return out
 
     def log_odds_above(
         self, rows: Rows, scores: FloatArray | None = None

@@ -1,10 +1,13 @@
 """Compiled trees and slopes against plain loops."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.special import expit
-from seams import Rows
+from seams import Rows, Sample
 
+from ordstat import OrdinalBoosting
 from ordstat.compiled.boost import OUTSIDE, grow, logit_slopes, logit_thresholds
 from ordstat.prediction import trees
 
@@ -265,3 +268,17 @@ def test_trees_wider_than_the_histograms_that_are_held_at_once(weighted):
     plain = naive.Grower(codes=codes, depth=11, penalty=0.5).tree(np.arange(N), g, h, w)
     assert naive.alike(naive.nested(tree, codes.max(axis=1) + 1), plain)
     assert np.count_nonzero(tree.column < 0) > 200
+
+
+def test_a_pickle_does_not_grow_by_predictions():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    sample = Sample(rows=Rows(X=X), y=(X[:, 0] > 0).astype(np.intp), n_levels=2)
+    fit = OrdinalBoosting(rounds=5, depth=2).fit(sample, rng)
+    copy = pickle.loads(pickle.dumps(fit.trees))
+    before = len(pickle.dumps(copy))
+    scores = copy(sample.rows)
+    assert len(pickle.dumps(copy)) == before
+    again = pickle.loads(pickle.dumps(copy))
+    np.testing.assert_array_equal(again(sample.rows), scores)
+    np.testing.assert_array_equal(fit.trees(sample.rows), scores)
