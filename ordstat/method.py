@@ -143,6 +143,8 @@ class Method:
     papers: ClassVar[tuple[str, ...]]
 
     def __post_init__(self) -> None:
+        # A check reads its own option alone, so that defaults need none; what two
+        # options demand of each other is checked by the __post_init__ of a subclass.
         for f in fields(self):
             value = getattr(self, f.name)
             if "check" not in f.metadata or value is f.default:

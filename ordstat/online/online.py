@@ -38,7 +38,7 @@ from ..method import (
     option,
     scaling_option,
 )
-from ..svm.options import scaling_of_kernel
+from ..svm.options import check_scaling_of_kernel
 from .perceptron import (
     LARGEST,
     ColumnLearner,
@@ -426,9 +426,13 @@ class OnKernel(OnlineMethod):
     """Base of the online rankers on sums of kernels; must be the first base class."""
 
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
-    scaling: str | None = option("range", scaling_of_kernel)
+    scaling: str | None = scaling_option()
 
     keeps: ClassVar[tuple[str, ...]] = ("mean", "last")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_scaling_of_kernel(self)
 
     @property
     def similarity(self) -> Kernel:

@@ -11,15 +11,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from .._typing import FloatArray, Progress
-from ..checks import fraction, number, one_of, ticking, whole
+from ..checks import fraction, number, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Selection
 from ..formula.sample import Sample
-from ..formula.scaling import SCALED, SCALINGS
+from ..formula.scaling import SCALED
 from ..judging.costs import CostField
 from ..judging.folds import stratified_folds
 from ..kernels import GRAM_BYTES, Kernel, Linear, parse_kernel
-from ..method import Method, cost_option, jobs_option, option
+from ..method import Method, cost_option, jobs_option, option, scaling_option
 from .cross_validation import GRID, Judge, SelectionPlan, select
 
 T = TypeVar("T")
@@ -28,15 +28,12 @@ T = TypeVar("T")
 _SELECTION_TOL = 1e-3
 
 
-def scaling_of_kernel(name: str, value: Any, of: Any) -> None:
-    """Raise OptionError if the scaling is unknown, or not None with
-    kernel="precomputed".
-    """
-    one_of(name, value, SCALINGS, of=of)
-    if value is not None and of.pairwise:
+def check_scaling_of_kernel(method: Any) -> None:
+    """Raise OptionError if the scaling is not None with kernel="precomputed"."""
+    if method.scaling is not None and method.pairwise:
         raise OptionError(
-            f"scaling must be None with kernel={of.similarity.name!r}, which has no"
-            f" columns; got {value!r}."
+            f"scaling must be None with kernel={method.similarity.name!r}, which has"
+            f" no columns; got {method.scaling!r}."
         )
 
 
@@ -101,13 +98,17 @@ class MachineOptions(Method):
     C: float | str | Sequence[float] = option(1.0, _checked_C)
     kernel: str | Kernel | Callable[[FloatArray, FloatArray], Any] = "perceptron"
     cost: CostField = cost_option()
-    scaling: str | None = option("range", scaling_of_kernel)
+    scaling: str | None = scaling_option()
     tol: float = option(1e-3, fraction)
     folds: int = option(5, whole, 2)
     n_jobs: int = jobs_option()
 
     #: Whether C = inf is allowed.
     hard: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_scaling_of_kernel(self)
 
     def memory(self, sample: Sample) -> float:
         """Bytes of the kernel matrix and of the solvers' copy of it, beside those of
