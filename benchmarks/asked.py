@@ -86,7 +86,7 @@ def _row(
     row: dict[str, object] = {
         "what": job.title.format(**sizes),
         "rival": f"R {job.rival}",
-        "numbers": job.relation,
+        "numbers": "no rival",
         "largest difference": float("nan"),
         "ordstat": median(taken["ordstat"]),
         "R": float("nan"),
@@ -98,6 +98,7 @@ def _row(
             raise AssertionError(
                 f"{name}: {ours.size} numbers here, {rival.numbers.size} in R"
             )
+        row["numbers"] = job.relation
         row["R"] = median(taken["R"])
         row["over ordstat"] = ratio(taken, "R", "ordstat")
         row["largest difference"] = float(np.abs(ours - rival.numbers).max())

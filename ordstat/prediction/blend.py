@@ -481,14 +481,18 @@ class Blend(Method):
             settled.append(settled_method(calibrated, member.fit))
             tick(f"{method!r} fitted")
         weights = AVERAGES[self.average]
-        listened = self._listened(sample, settled, seeds, rng)
-        if listened is not None:
-            shares, held_out, gap = listened.shares, listened.errors, listened.gap
-            weights = _ONE if listened.alone else AVERAGES["stacked"]
-            for method in listened.more:
+        by_evidence = self._chosen_weights(sample, settled, seeds, rng)
+        if by_evidence is not None:
+            shares, held_out, gap = (
+                by_evidence.shares,
+                by_evidence.errors,
+                by_evidence.gap,
+            )
+            weights = _ONE if by_evidence.alone else AVERAGES["stacked"]
+            for method in by_evidence.more:
                 own = np.random.default_rng(seeds[0])
                 members.append(fitted_member(method, sample, own)[0])
-            methods = (*methods, *listened.more)
+            methods = (*methods, *by_evidence.more)
         mixture = Mixture(members=tuple(members), shares=shares)
         rule = CumulativeRule(mixture, self.cost_matrix)
         above = rule.exceedances(sample.rows)
@@ -528,29 +532,29 @@ class Blend(Method):
                 "Blend needs two rows of some level for average='stacked'. Set"
                 " average='equal'."
             )
-        return _weighed(found.above, found.y, found.weights)
+        return _rps_weights(found.above, found.y, found.weights)
 
-    def _listened(
+    def _chosen_weights(
         self,
         sample: Sample,
         settled: Sequence[Method],
         seeds: Any,
         rng: np.random.Generator,
-    ) -> Listened | None:
+    ) -> MemberWeights | None:
         """Weights of the default members; None for equal weights."""
         n_rows = int(np.count_nonzero(sample.case_weights))
         if self.average == "stacked" or self.members is not None or n_rows < _FEW_ROWS:
             return None
         if n_rows > _MANY_ROWS:
             found = held_out_by(sample, settled, seeds, rng, 1)
-            return None if found is None else _weighted(found)
+            return None if found is None else _weights_of_all(found)
         if sample.cluster is not None:  # whose rows give no standard error
             return None
         found = held_out_by(sample, settled, seeds, rng, _LEAD_FOLDS)
-        return None if found is None else _listened(found, settled, seeds)
+        return None if found is None else _weights_by_evidence(found, settled, seeds)
 
 
-class HeldOut(NamedTuple):
+class HeldOutForecasts(NamedTuple):
     """What members say of held-out rows.
 
     Attributes
@@ -592,7 +596,7 @@ def held_out_by(
     rng: np.random.Generator,
     folds: int,
     tick: Callable[[str], None] = lambda message: None,
-) -> HeldOut | None:
+) -> HeldOutForecasts | None:
     """The first of five folds, predicted by the members fitted to the other rows; None
     if nothing can be held out.
     """
@@ -613,7 +617,7 @@ def held_out_by(
     M = len(methods)
     by_fold = [np.stack(forecasts[i : i + M]) for i in range(0, len(tasks), M)]
     fold, row = np.nonzero(held)
-    return HeldOut(
+    return HeldOutForecasts(
         parts=[(part, other.rows) for part, other in parts],
         above=np.concatenate(by_fold, axis=1),
         y=ordered.y[row],
@@ -621,7 +625,7 @@ def held_out_by(
     )
 
 
-class Listened(NamedTuple):
+class MemberWeights(NamedTuple):
     """The weights of default members, from held-out rows.
 
     Attributes
@@ -645,31 +649,35 @@ class Listened(NamedTuple):
         return bool(self.shares.max() == 1.0)
 
 
-def _weighted(found: HeldOut) -> Listened:
+def _weights_of_all(found: HeldOutForecasts) -> MemberWeights:
     """Weights by the ranked probability score of held-out rows."""
-    shares, errors, gap = _weighed(found.above, found.y, found.weights)
-    return Listened(shares, (), errors, gap)
+    shares, errors, gap = _rps_weights(found.above, found.y, found.weights)
+    return MemberWeights(shares, (), errors, gap)
 
 
-def _listened(found: HeldOut, methods: Sequence[Method], seeds: Any) -> Listened:
+def _weights_by_evidence(
+    found: HeldOutForecasts, methods: Sequence[Method], seeds: Any
+) -> MemberWeights:
     """Weights by the ranked probability score of held-out rows, with boosted trees of
     each threshold beside those of one score that have much weight; all weight for one
     member if it is clearly better than the equal blend, and better than the weighted.
     """
-    shares, errors, gap = _weighed(found.above, found.y, found.weights, _USUAL_RIDGE)
+    shares, errors, gap = _rps_weights(
+        found.above, found.y, found.weights, _USUAL_RIDGE
+    )
     lead = found.lead[1]
     first = methods[0]
     more: tuple[Method, ...] = ()
     if shares[0] > _MUCH and isinstance(first, OrdinalBoosting) and found.several:
         more = (_by_threshold(first),)
         above = np.concatenate([found.above, found.by(more[0], seeds[0])[None]])
-        shares, errors, gap = _weighed(above, found.y, found.weights, _USUAL_RIDGE)
+        shares, errors, gap = _rps_weights(above, found.y, found.weights, _USUAL_RIDGE)
     best = int(np.argmin(errors[:-1, 0]))
     if lead > _CLEARLY and errors[best, 0] < errors[-1, 0]:
         shares = np.eye(len(shares))[best]
         errors = np.concatenate([errors[:-1], errors[[best]]])
         gap = 0.0
-    return Listened(shares, more, errors, gap)
+    return MemberWeights(shares, more, errors, gap)
 
 
 def _by_threshold(method: OrdinalBoosting) -> Method:
@@ -731,7 +739,7 @@ def settled_method(method: Method, fit: Fit) -> Method:
     return replace(method, **options)
 
 
-def _weighed(
+def _rps_weights(
     above: FloatArray, y: Any, w: FloatArray, ridge: float = _RIDGE
 ) -> tuple[FloatArray, FloatArray, float]:
     """From P(y > k) of M members (M, N, K-1): weights, errors of the members and of the

@@ -18,7 +18,12 @@ from ordstat import (
 )
 from ordstat.exceptions import DataError
 from ordstat.prediction import blend
-from ordstat.prediction.blend import HeldOut, _lead, _listened, simplex_weights
+from ordstat.prediction.blend import (
+    HeldOutForecasts,
+    _lead,
+    _weights_by_evidence,
+    simplex_weights,
+)
 from ordstat.reduction.exceedances import score_gain
 
 
@@ -199,7 +204,7 @@ def held_out(noise, n=120, n_thresholds=2, parts=()):
             for size in noise
         ]
     )
-    return HeldOut(list(parts), above, y, np.ones(n))
+    return HeldOutForecasts(list(parts), above, y, np.ones(n))
 
 
 LINKS = (CumulativeLink(), CumulativeLink(link="cloglog"))
@@ -208,7 +213,7 @@ LINKS = (CumulativeLink(), CumulativeLink(link="cloglog"))
 def test_default_members_are_weighted_by_the_held_out_score():
     """No weights on a fine grid have a smaller penalised score."""
     found = held_out([0.8, 0.9])
-    shares, more, errors, _ = _listened(found, LINKS, (1, 2))
+    shares, more, errors, _ = _weights_by_evidence(found, LINKS, (1, 2))
     happened = found.y[:, None] > np.arange(2)
 
     def value(w):
@@ -227,10 +232,10 @@ def test_default_members_are_weighted_by_the_held_out_score():
 
 def test_a_member_that_leads_clearly_has_all_the_weight():
     """Weights are kept equal a little, which loses where one member knows it all."""
-    listened = _listened(held_out([1.0, 0.0]), LINKS, (1, 2))
-    assert listened.shares.tolist() == [0.0, 1.0]
-    assert listened.alone
-    assert listened.errors[2].tolist() == [0.0, 0.0]
+    chosen = _weights_by_evidence(held_out([1.0, 0.0]), LINKS, (1, 2))
+    assert chosen.shares.tolist() == [0.0, 1.0]
+    assert chosen.alone
+    assert chosen.errors[2].tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(("rows", "weighted"), [(100, True), (99, False)])
@@ -263,13 +268,13 @@ def test_trees_of_each_threshold_join_boosted_trees_of_much_weight(
         asked.append((method.encoding, seed))
         return found.above[0]
 
-    monkeypatch.setattr(HeldOut, "by", forecast)
-    listened = _listened(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
+    monkeypatch.setattr(HeldOutForecasts, "by", forecast)
+    chosen = _weights_by_evidence(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
     assert asked == [("separate", 7)] * joins
-    assert len(listened.more) == joins
-    assert listened.shares.size == 2 + joins
+    assert len(chosen.more) == joins
+    assert chosen.shares.size == 2 + joins
     if joins:  # the same forecasts have the same weight
-        assert listened.shares[0] == pytest.approx(listened.shares[2])
+        assert chosen.shares[0] == pytest.approx(chosen.shares[2])
 
 
 def test_members_that_join_are_fitted_to_all_rows(frame, monkeypatch):
