@@ -522,7 +522,16 @@ def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:
     if chosen.cluster is not None:
         return chosen.n_clusters / (chosen.n_clusters - 1)
     if chosen.name == "HC1":
-        if fit.n_obs > fit.edf:
-            return fit.n_obs / (fit.n_obs - fit.edf)
-        return float("nan")
+        check_enough_rows(fit, chosen)
+        return fit.n_obs / (fit.n_obs - fit.edf)
     return 1.0
+
+
+def check_enough_rows(fit: LikelihoodFit, chosen: Covariance) -> None:
+    """OptionError if HC1 is asked of no more rows than parameters."""
+    if chosen.name == "HC1" and fit.n_obs <= fit.edf:
+        raise OptionError(
+            "vcov='HC1' must have more rows than parameters, as it divides by n - p;"
+            f" got {fit.n_obs:,.10g} rows and {fit.edf:,.10g} parameters. Use"
+            " vcov='HC0'."
+        )

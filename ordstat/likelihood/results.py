@@ -32,6 +32,7 @@ from .alerts import (
 from .covariance_choice import (
     NO_CR2,
     Covariance,
+    check_enough_rows,
     chosen_covariance,
     covariance_matrix,
     for_few_clusters,
@@ -348,10 +349,10 @@ class LikelihoodResults(OrdinalResults):
         ----------
         type : str, dict or matrix, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the
-            same times n / (n - p). "cluster": sandwich summed within the clusters of
-            the fit, times G / (G - 1). {"cluster": "judge", "type": "CR1"}: the same
-            for other clusters, a column of the data or one value per row of the fit.
-            "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters.
+            same times n / (n - p), with n > p. "cluster": sandwich summed within the
+            clusters of the fit, times G / (G - 1). {"cluster": "judge", "type": "CR1"}:
+            the same for other clusters, a column of the data or one value per row of
+            the fit. "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters.
             Without a type, fewer than 20 clusters get CR2 if it is available, else
             "CR1". A matrix of your own: see `with_vcov`. None: the covariance of the
             fit (see `covariance`).
@@ -637,9 +638,9 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         OptionError
-            An unknown name; a matrix of another shape, with other names, not symmetric
-            or not positive semidefinite; a matrix for a fit with random effects, a
-            survey design or infinite estimates.
+            An unknown name; HC1 with no more rows than parameters; a matrix of another
+            shape, with other names, not symmetric or not positive semidefinite; a
+            matrix for a fit with random effects, a survey design or infinite estimates.
 
         Examples
         --------
@@ -2392,6 +2393,7 @@ class LikelihoodResults(OrdinalResults):
         chosen = self.own_covariance
         if chosen.name == "model":
             return []
+        check_enough_rows(self.fit, chosen)
         if chosen.name in ("CR2", "survey"):
             _ = self.whole_covariance
         if chosen.name == "CR2" and self.fit.separation is not None:

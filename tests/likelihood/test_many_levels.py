@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from ordstat import DataError, ordfit
+from ordstat import DataError, SeparationWarning, ordfit
 from ordstat.likelihood.many_levels import separating
 
 
@@ -63,11 +63,32 @@ def test_censored_rows_alone_are_separated() -> None:
         ordfit("Surv(time, event) ~ x + z", data, method="loglog")
 
 
-def test_a_ridge_fits_what_is_separated() -> None:
-    data = columns("top", np.arange(2000.0))
-    fit = ordfit("y ~ x + z", data, levels="all", penalty=1.0)
-    assert np.isfinite(fit.coef).all()
-    assert fit.converged
+@pytest.mark.parametrize("n", [302, 2000, 20_000])
+def test_the_advice_for_a_separated_column_holds(n: int) -> None:
+    data = columns("top", np.arange(n, dtype=float))
+    named = r"\(x to \+inf.*Drop these columns, .* a ridge \(penalty=1.0\), or round"
+    with pytest.raises(DataError, match=named):
+        ordfit("y ~ x + z", data, levels="all")
+    fits = [
+        ordfit("y ~ z", data, levels="all"),
+        ordfit("y ~ x + z", data, levels="all", penalty=1.0),
+    ]
+    for fit in fits:
+        assert fit.converged
+        assert np.isfinite(fit.coef).all()
+        assert np.isfinite(fit.se).all()
+    data["y"] = np.floor(data["y"] / n * 20.0)
+    with pytest.warns(SeparationWarning, match=r"x to \+inf"):
+        rounded = ordfit("y ~ x + z", data, levels="all")
+    assert np.isfinite(rounded.se["z"])
+
+
+def test_the_advice_for_a_separated_level_holds() -> None:
+    data = columns("factor", np.arange(2000.0))
+    with pytest.raises(DataError, match=r"x\[T\.g9\] to .*[Jj]oin their levels"):
+        ordfit("y ~ x + z", data, levels="all")
+    data["x"] = data["x"].astype(str).replace("g9", "g4")
+    assert np.isfinite(ordfit("y ~ x + z", data, levels="all").se).all()
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat import ordfit
+from ordstat import OptionError, ordfit
 from ordstat.likelihood import covariance_choice
 
 
@@ -63,3 +63,22 @@ def test_memory(vcov) -> None:
     assert len(errors) == len(fit.params)
     assert tests.index.tolist() == ["x"]
     assert peak < 6e7
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_hc1_without_degrees_of_freedom_is_refused(many: bool) -> None:
+    """Its factor n / (n - p) is infinite; the advice is followed on the same rows."""
+    data = pd.DataFrame({"y": [1, 2, 3, 2], "x": [1.0, 3.0, 2.0, 5.0]})
+    data["z"] = [0.0, 1.0, 1.0, -1.0]
+    options, n = {"formula": "y ~ x + z", "penalty": 1.0}, 4
+    if many:
+        data, options, n = rows(60).drop(0), {"formula": "y ~ x", "levels": "all"}, 59
+    message = rf"vcov='HC1' must have more rows .* {n} rows and {n} parameters.*'HC0'"
+    with pytest.raises(OptionError, match=message):
+        ordfit(data=data, vcov="HC1", **options)
+    fit = ordfit(data=data, **options)
+    with pytest.raises(OptionError, match=message):
+        fit.with_vcov("robust")
+    with pytest.raises(OptionError, match=message):
+        fit.vcov("HC1")
+    assert np.isfinite(ordfit(data=data, vcov="HC0", **options).se).all()
