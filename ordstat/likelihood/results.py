@@ -352,10 +352,10 @@ class LikelihoodResults(OrdinalResults):
             same times n / (n - p), with n > p. "cluster": sandwich summed within the
             clusters of the fit, times G / (G - 1). {"cluster": "judge", "type": "CR1"}:
             the same for other clusters, a column of the data or one value per row of
-            the fit. "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few clusters.
-            Without a type, fewer than 20 clusters get CR2 if it is available, else
-            "CR1". A matrix of your own: see `with_vcov`. None: the covariance of the
-            fit (see `covariance`).
+            the fit. "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few
+            clusters. Without a type, fewer than 20 clusters get CR2 if it is available,
+            else "CR1". A matrix of your own: see `with_vcov`. None: the covariance of
+            the fit (see `covariance`).
 
         Returns
         -------
