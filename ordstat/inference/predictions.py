@@ -27,7 +27,12 @@ from ..likelihood.derivatives import (
     standard_errors,
 )
 from ..likelihood.family import stages_of
-from ..likelihood.row_predictions import column_labels, known_codes, known_values
+from ..likelihood.row_predictions import (
+    check_few_compared,
+    column_labels,
+    known_codes,
+    known_values,
+)
 from ..likelihood.rule import LikelihoodRule
 from ..likelihood.standard_errors import (
     TYPES_WITH_ERRORS,
@@ -259,7 +264,9 @@ def _prediction_under(
         raise OptionError(f"cost goes with type='class'; got type={type!r}.")
     target = r.target(newdata)
     chosen = cost_of(r, cost)
-    codes = replace(r.rule, cost=chosen).codes(target.rows, target.scores)
+    rule = replace(r.rule, cost=chosen)
+    check_few_compared(rule, target.rows.n)
+    codes = rule.codes(target.rows, target.scores)
     return target.classes(
         known_codes(r, target, codes), r.design.levels, r.design.response
     )
@@ -398,10 +405,7 @@ def simulated(
     rule = r.rule
     rng = generator(seed)
     shares = rng.random((int(n), target.rows.n))
-    codes = np.empty(shares.shape, dtype=np.intp)
-    for rows in row_blocks(target.rows.n, len(r.levels)):
-        probabilities = rule.probabilities(target.rows.take(rows), target.scores[rows])
-        codes[:, rows] = drawn_codes(probabilities, shares[:, rows])
+    codes = drawn_levels(rule, target.rows, target.scores, shares)
     columns = {
         f"sim_{i + 1}": target.classes(row, r.design.levels)
         for i, row in enumerate(codes)
@@ -409,10 +413,23 @@ def simulated(
     return pd.DataFrame(columns, index=target.index)
 
 
-def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
-    """(S, n) codes: the number of cumulative probabilities (n, K) at or below each
+def drawn_levels(
+    rule: LikelihoodRule, rows: Rows, scores: FloatArray, shares: FloatArray
+) -> IntArray:
+    """(S, n) codes: the number of cumulative probabilities of each row at or below each
     share (S, n) in [0, 1).
     """
+    if rule.searchable:
+        return rule.levels_at(rows, shares, scores, "right")
+    codes = np.empty(shares.shape, dtype=np.intp)
+    for some in row_blocks(rows.n, rule.n_levels):
+        probabilities = rule.probabilities(rows.take(some), scores[some])
+        codes[:, some] = drawn_codes(probabilities, shares[:, some])
+    return codes
+
+
+def drawn_codes(probabilities: FloatArray, shares: FloatArray) -> IntArray:
+    """(S, n) codes from probabilities (n, K)."""
     if (probabilities < 0.0).any():
         raise DataError(
             "simulate() needs probabilities of 0 or more; nominal effects put the"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 #: Types of predictions that are made from the probabilities of all levels.
 OF_DISTRIBUTIONS = ("mean", "mean_class", "quantile", "exceed")
 #: Cumulative probabilities that fall short of a share by less are equal to it.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 #: Interpolation needs two thresholds or more.
 _FEWEST_LEVELS = 3
 _MEDIAN = 0.5
@@ -413,7 +413,7 @@ def _reached(
     out = np.empty((len(below), shares.size))
     for column, share in enumerate(shares):
         if knots is None:
-            out[:, column] = (below < share - _ROUNDING).sum(axis=1)
+            out[:, column] = (below < share - ROUNDING).sum(axis=1)
             continue
         for row, (x, y) in enumerate(zip(below, knots, strict=True)):
             out[row, column] = np.interp(share, x, y)

@@ -8,17 +8,43 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
-from ..exceptions import warn
+from ..exceptions import DataError, warn
 from ..formula.row_blocks import row_blocks
-from ..judging.response_numbers import Asked
+from ..formula.sample import Rows
+from ..judging.costs import CostMatrix
+from ..judging.response_numbers import ROUNDING, Asked
 from ..target import Target
 from .alerts import outside_text, undetermined_text
 from .derivatives import quantity_of
 from .row_limits import UNBOUNDED
+from .rule import LikelihoodRule
 from .standard_errors import predicted
 
 if TYPE_CHECKING:
     from .results import LikelihoodResults
+
+
+#: Most levels that are always compared with each other, and most numbers by row and
+#: level, or in a matrix of costs, for more: those that take some seconds.
+_ALWAYS_COMPARED = 1_000
+_MOST_COMPARED = 30_000_000
+
+
+def check_few_compared(rule: LikelihoodRule, n: int) -> None:
+    """DataError if a class of n rows compares too many levels: all but the median,
+    which is found by search.
+    """
+    count = rule.n_levels
+    by_median = rule.cost == CostMatrix.absolute()
+    if not rule.searchable or by_median or count <= _ALWAYS_COMPARED:
+        return
+    width = n if rule.cost == CostMatrix.classification() else max(n, count)
+    if width * count > _MOST_COMPARED:
+        raise DataError(
+            f"type='class' with cost={rule.cost.label!r} compares {width * count:,}"
+            f" numbers of {count:,} levels, and takes at most {_MOST_COMPARED:,}. Use"
+            " type='quantile' or cost='absolute', both the median."
+        )
 
 
 def predicted_rows(
@@ -27,6 +53,7 @@ def predicted_rows(
     """Predictions of a type that needs no further arguments."""
     rows = target.rows
     if type == "class":
+        check_few_compared(r.rule, rows.n)
         codes = known_codes(r, target, r.fit.rule.codes(rows, target.scores))
         return target.classes(codes, r.design.levels, r.design.response)
     if type == "score":
@@ -48,12 +75,21 @@ def answered_rows(
         values = quantity_of(asked.type, asked).values(r.rule, target.rows)
         values = known_values(r, target, asked.type, values, asked)
         return labelled(r, target, asked.type, values, asked)
-    parts = [np.zeros((0, len(asked.at)))]
-    for some in row_blocks(target.rows.n, len(r.levels)):
-        eta = r.rule.eta(target.rows.take(some))
-        parts += asked.quantiles(r.family.below(eta))
-    values = known_values(r, target, asked.type, np.concatenate(parts), asked)
+    values = _quantiles(r.rule, target.rows, asked)
+    values = known_values(r, target, asked.type, values, asked)
     return asked.frame(target.index, {"estimate": target.placed(values)})
+
+
+def _quantiles(rule: LikelihoodRule, rows: Rows, asked: Asked) -> FloatArray:
+    """(n, M) quantiles as codes, or between levels."""
+    if rule.searchable and not asked.interpolate:
+        shares = np.array(asked.at, dtype=np.float64)[:, None] - ROUNDING
+        codes = rule.levels_at(rows, np.repeat(shares, rows.n, axis=1))
+        return np.where(np.isnan(rule.scores(rows)), np.nan, codes).T
+    parts = [np.zeros((0, len(asked.at)))]
+    for some in row_blocks(rows.n, rule.n_levels):
+        parts += asked.quantiles(rule.family.below(rule.eta(rows.take(some))))
+    return np.concatenate(parts)
 
 
 def labelled(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
 from ..judging.costs import CostMatrix
 from ..judging.decisions import Decision
+from ..judging.response_numbers import ROUNDING
 from .family import Family
 from .layout import Layout
 from .links import Link
@@ -141,6 +142,49 @@ class LikelihoodRule(CostRule):
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K) P(y = k), so that small ones keep their relative accuracy."""
         return self.family.probabilities(self.predictor(rows, scores))
+
+    @property
+    def searchable(self) -> bool:
+        """Whether P(y <= k) of every row is found, and rises, by the same thresholds:
+        no nominal effects on those of a cumulative family.
+        """
+        return self.family.ordered and self.alpha.shape[1] == 1
+
+    def levels_at(
+        self,
+        rows: Rows,
+        shares: FloatArray,
+        scores: FloatArray | None = None,
+        side: Literal["left", "right"] = "left",
+    ) -> IntArray:
+        """(..., N) codes at shares (..., N) of a `searchable` rule: how many P(y <= k)
+        are below the share, with "right" also those equal to it, by bisection.
+        """
+        predictor = self.predictor(rows, scores)
+        theta = self.alpha[:, 0]
+        low = np.zeros(shares.shape, dtype=np.intp)
+        high = np.full(shares.shape, theta.size)
+        compare = np.less if side == "left" else np.less_equal
+        for _ in range(int(theta.size).bit_length()):
+            middle = (low + high) // 2
+            inside = np.minimum(middle, theta.size - 1)
+            # infinite thresholds, of levels without rows, and spreads of 0
+            with np.errstate(invalid="ignore"):
+                eta = predictor.s * (theta[inside] - predictor.H)
+            after = (low < high) & compare(self.family.below(eta), shares)
+            low = np.where(after, middle + 1, low)
+            high = np.where(after, high, middle)
+        return low
+
+    def codes(
+        self,
+        rows: Rows,
+        scores: FloatArray | None = None,
+        known: FloatArray | None = None,
+    ) -> IntArray:
+        if known is None and self.searchable and self.cost == CostMatrix.absolute():
+            return self.levels_at(rows, np.full(rows.n, 0.5 - ROUNDING), scores)
+        return super().codes(rows, scores, known)
 
     def log_odds_above(
         self, rows: Rows, scores: FloatArray | None = None

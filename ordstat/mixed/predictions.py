@@ -31,7 +31,7 @@ from ..formula.sample import Rows
 from ..inference.predictions import (
     check_has_errors,
     check_uncertainty,
-    drawn_codes,
+    drawn_levels,
     known_errors,
     limits_of,
     quantile_frame,
@@ -643,10 +643,8 @@ def simulated_effects(
             if term.root is not None:
                 b[: term.n_groups] = term.root @ b[: term.n_groups]
             scores += np.einsum("nq,nq->n", term.z, b[codes])
-        codes = drawn_codes(bare.probabilities(rows, scores), rng.random((1, rows.n)))[
-            0
-        ]
-        columns[f"sim_{i + 1}"] = target.classes(codes, r.design.levels)
+        codes = drawn_levels(bare, rows, scores, rng.random((1, rows.n)))
+        columns[f"sim_{i + 1}"] = target.classes(codes[0], r.design.levels)
     return pd.DataFrame(columns, index=target.index)
 
 

@@ -33,6 +33,25 @@ def test_frequencies_are_the_probabilities(model: dict) -> None:
     assert np.abs(pairs).max() < 5.5 / np.sqrt(draws)
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        *({"link": link} for link in ("logit", "probit", "cloglog", "cauchit")),
+        {"formula": "y ~ x", "scale": "~ z"},
+        {"formula": "y ~ x", "nominal": "~ f"},
+        {"method": "acat"},
+    ],
+)
+def test_draws_are_those_of_summed_probabilities(model: dict) -> None:
+    """The answers of a seed: levels at or below a share of each row, counted."""
+    fit = fitted(n=150, **model)
+    shares = np.random.default_rng(8).random((20, 150))
+    cumulative = fit.predict(type="prob").to_numpy().cumsum(axis=1)[:, :-1]
+    expected = (shares[:, :, None] >= cumulative).sum(axis=2)
+    drawn = fit.simulate(20, seed=8).apply(lambda column: column.cat.codes)
+    np.testing.assert_array_equal(drawn.to_numpy().T, expected)
+
+
 def test_frame_on_new_data_with_a_seed() -> None:
     fit = fitted()
     new = frame(n=20, seed=9).set_axis([f"row {i}" for i in range(20)])

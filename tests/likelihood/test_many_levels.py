@@ -112,6 +112,49 @@ def test_large_effects_that_are_finite_are_fitted() -> None:
     assert np.isfinite(fit.se["x"])
 
 
+@pytest.fixture(scope="module")
+def of_20_000():
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=20_000)
+    data = pd.DataFrame({"x": x, "y": x + rng.logistic(size=20_000)})
+    return ordfit("y ~ x", data, levels="all")
+
+
+def test_medians_of_very_many_levels(of_20_000) -> None:
+    """P(y <= k) = expit(theta_k - H) reaches 1/2 where theta_k reaches H."""
+    labels = np.array(of_20_000.levels)
+    scores = of_20_000.predict(type="score").to_numpy()
+    median = labels[np.searchsorted(of_20_000.thresholds, scores)]
+    by_cost = of_20_000.predict(cost="absolute").astype(float)
+    np.testing.assert_array_equal(by_cost, median)
+    quantiles = of_20_000.predict(type="quantile", at=[0.1, 0.5])
+    np.testing.assert_array_equal(quantiles.iloc[:, 1], median)
+    tenth = np.searchsorted(of_20_000.thresholds, scores - np.log(9.0))
+    np.testing.assert_array_equal(quantiles.iloc[:, 0], labels[tenth])
+
+
+def test_draws_of_very_many_levels(of_20_000) -> None:
+    """A level is that of the latent score, drawn by the inverse of its distribution."""
+    labels = np.array(of_20_000.levels)
+    scores = of_20_000.predict(type="score").to_numpy()
+    shares = np.random.default_rng(5).random((2, scores.size))
+    latent = scores + np.log(shares / (1.0 - shares))
+    drawn = of_20_000.simulate(2, seed=5).astype(float).to_numpy().T
+    places = np.searchsorted(of_20_000.thresholds, latent, side="right")
+    np.testing.assert_array_equal(drawn, labels[places])
+
+
+def test_the_most_probable_of_very_many_levels_is_refused(of_20_000) -> None:
+    advice = "20,000 levels.* Use type='quantile' or cost='absolute', both the median"
+    with pytest.raises(DataError, match=f"cost='classification'.*{advice}"):
+        of_20_000.predict()
+    with pytest.raises(DataError, match=f"cost='squared'.*{advice}"):
+        of_20_000.predict(pd.DataFrame({"x": [0.0]}), cost="squared")
+    row = pd.DataFrame({"x": [0.0]})
+    p = of_20_000.predict(row, type="prob").to_numpy()[0]
+    assert of_20_000.predict(row)[0] == of_20_000.levels[int(np.argmax(p))]
+
+
 def full_programme(X: np.ndarray, low: np.ndarray, high: np.ndarray, k: int) -> bool:
     """Whether thresholds and effects move with x_i'b <= theta_high, theta_{low - 1} <=
     x_i'b, so that the ends rise in all.
