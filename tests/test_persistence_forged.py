@@ -11,11 +11,12 @@ import warnings
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from expected import refused, unreadable
 from saved_fits import MEAN, fitted, wine
 
-from ordstat import DataError, datasets, load, ordfit, persistence
+from ordstat import DataError, ElasticNet, datasets, load, ordfit, persistence
 
 
 def members(content):
@@ -507,6 +508,19 @@ def test_only_files_are_opened(tmp_path):
     for path in (tmp_path / "pipe", tmp_path, "/dev/zero"):
         with unreadable("", "(Is a directory|it is a pipe or a device)"):
             load(path)
+
+
+def test_a_path_of_before_it_had_a_duality_gap(tmp_path):
+    fit = ordfit("rating ~ temp + contact", wine(), penalty=ElasticNet())
+
+    def as_before(tree):
+        del first(tree, "Path")["gap"]
+
+    path = tmp_path / "old.ordstat"
+    path.write_bytes(edited(saved_bytes(fit, tmp_path), as_before))
+    old = load(path).path
+    assert old["gap"].isna().all()
+    pd.testing.assert_frame_equal(old.drop(columns="gap"), fit.path.drop(columns="gap"))
 
 
 def test_a_file_of_before_a_class_moved_or_got_or_lost_a_field(tmp_path):

@@ -462,8 +462,6 @@ class Path:
         Number of penalised coefficients that are not 0.
     residual : (L,)
         Largest distance from the conditions of an optimum, as a share of lambda.
-    gap : (L,)
-        Duality gap as a share of the objective; NaN without one.
     steps : (L,)
         Newton steps.
     total : float
@@ -476,6 +474,9 @@ class Path:
     ended_crowded : bool
         Whether they were left out, as too many coefficients of sparse columns are not 0
         for the number of rows.
+    gap : (L,) or None
+        Duality gap as a share of the objective, NaN without one; None in files of
+        earlier states.
     """
 
     lambdas: FloatArray
@@ -485,13 +486,13 @@ class Path:
     df: FloatArray
     nonzero: IntArray
     residual: FloatArray
-    gap: FloatArray
     steps: IntArray
     total: float
     n_penalised: int
     ended_early: bool
     cv: Scored | None = None
     ended_crowded: bool = False
+    gap: FloatArray | None = None
 
     @property
     def explained(self) -> FloatArray:

@@ -139,7 +139,7 @@ class PathResults(ResultsWithoutErrors):
             "deviance_ratio": path.explained,
             **{name: path.criterion(name) for name in CRITERIA},
             "kkt": path.residual,
-            "gap": path.gap,
+            "gap": np.nan if path.gap is None else path.gap,
         }
         if path.cv is not None:
             columns |= {"cv_mean": path.cv.mean, "cv_error": path.cv.error}
