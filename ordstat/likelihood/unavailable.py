@@ -106,6 +106,10 @@ _UNPENALISED_QUESTIONS = (
     "subgroups()",
     "plot.parallel()",
 )
+_IN_CLASSES = "a fit to the response cut into a few classes"
+#: With more levels, what takes numbers for each pair of levels, or of rows and levels,
+#: takes minutes or gigabytes.
+MOST_LEVELS = 2_000
 _OTHER_GOODNESS = "anova() against a model with more terms, or residuals()"
 
 #: The parts of a fit that exclude questions. A message names the first that holds.
@@ -304,6 +308,16 @@ MODIFIERS = {
         "thresholds that need not increase",
         lambda r: not r.family.ordered,
         {"margins()": "predict(type='prob')"},
+    ),
+    "very many levels": Modifier(
+        f"more than {MOST_LEVELS:,} levels, as it takes time and memory by pairs of"
+        " levels, or of rows and levels",
+        lambda r: len(r.levels) > MOST_LEVELS,
+        {
+            "margins()": f"residuals(), or {_IN_CLASSES}",
+            "bounds()": _IN_CLASSES,
+            "scale_test()": f"plot.residuals('x'), or {_IN_CLASSES}",
+        },
     ),
     "infinite estimates": Modifier(
         "infinite estimates, as distances to the thresholds are infinite too",

@@ -964,7 +964,7 @@ class LikelihoodPlots(Plots):
         ------
         DataError
             No parameter has a profile that falls; a warning names such parameters
-            where others have one.
+            where others have one. More than 100 parameters, and none named.
         """
         frame = coefficients.profiles_frame(self.results, parm, level, points)
         return self._show(

@@ -462,6 +462,8 @@ def _blank() -> dict[str, Any]:
 _BEYOND = 0.2  # curves extend to the limits with this share of the error probability
 
 
+#: Most parameters with a panel each.
+_MOST_PROFILES = 100
 #: Signed root deviances below this are those of a flat profile.
 _FLAT = 0.01
 #: A curve without a limit is drawn as far as its signed root deviance is above this.
@@ -473,6 +475,8 @@ _NAMED = 6
 def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.DataFrame:
     """Profiles to a little beyond their limits at `level`."""
     fraction("level", level)
+    if parm is None:
+        _check_few_profiles(results)
     frame = results.profile(parm, level=1.0 - _BEYOND * (1.0 - level), points=points)
     frame = _with_a_curve(frame)
     names = frame["parameter"]
@@ -482,6 +486,17 @@ def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.Dat
             / names.map(results.se)
         )
     )
+
+
+def _check_few_profiles(results: Any) -> None:
+    """DataError for more parameters than a picture has panels for."""
+    if len(results.params) > _MOST_PROFILES:
+        example = results.design.names[0] if results.design.names else 0
+        raise DataError(
+            "plot.profiles() has a panel for each parameter, and takes at most"
+            f" {_MOST_PROFILES}; got {len(results.params):,}. Name those that you need,"
+            f" as in plot.profiles({example!r})."
+        )
 
 
 def _with_a_curve(frame: pd.DataFrame) -> pd.DataFrame:

@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import linprog
 
 from ordstat import DataError, SeparationWarning, ordfit
+from ordstat.exceptions import UnavailableError
 from ordstat.likelihood.many_levels import separating
 
 
@@ -153,6 +154,36 @@ def test_the_most_probable_of_very_many_levels_is_refused(of_20_000) -> None:
     row = pd.DataFrame({"x": [0.0]})
     p = of_20_000.predict(row, type="prob").to_numpy()[0]
     assert of_20_000.predict(row)[0] == of_20_000.levels[int(np.argmax(p))]
+
+
+def test_pairs_of_levels_are_refused(of_20_000) -> None:
+    message = r"more than 2,000 levels.* Use {}.*cut into a few classes"
+    with pytest.raises(UnavailableError, match=message.format(r"residuals\(\), or a")):
+        of_20_000.margins()
+    with pytest.raises(UnavailableError, match=message.format("plot.residuals")):
+        of_20_000.scale_test()
+    bounds = of_20_000.bounds()
+    assert bounds.empty
+    assert "more than 2,000 levels" in " ".join(bounds.attrs["notes"])
+    assert np.isfinite(of_20_000.residuals()).all(axis=None)
+
+
+def test_the_advice_for_pairs_of_levels_holds(of_20_000) -> None:
+    labels = np.array(of_20_000.levels)
+    classes = pd.qcut(of_20_000.response.astype(float), 5, labels=False)
+    assert labels.size == 20_000
+    data = of_20_000.model_matrix().assign(y=classes.to_numpy())
+    cut = ordfit("y ~ x", data)
+    assert np.isfinite(cut.scale_test().loc["x", "p_value"])
+    assert len(cut.margins()) == 20_000
+    assert not cut.bounds().empty
+
+
+def test_profiles_of_very_many_parameters_are_refused(of_20_000) -> None:
+    with pytest.raises(DataError, match=r"at most 100; got 20,000\..*profiles\('x'\)"):
+        of_20_000.plot.profiles()
+    frame = of_20_000.plot.profiles("x", points=5, draw=False)
+    assert set(frame["parameter"]) == {"x"}
 
 
 def full_programme(X: np.ndarray, low: np.ndarray, high: np.ndarray, k: int) -> bool:
