@@ -21,6 +21,7 @@ from .determined import (
 )
 from .divergence import divergence_of_spreads, diverging_spreads
 from .family import Family
+from .many_levels import check_columns_alone
 from .penalty import Penalty
 from .problem import Problem
 from .separation import Recession, recession
@@ -59,7 +60,11 @@ class Estimation:
         OptionError
             Starting values outside the domain, or a penalty that has no maximum with
             nominal effects.
+        SeparatedError
+            Columns separate very many levels.
         """
+        if self.penalty is None:
+            check_columns_alone(problem)
         start = self._begin(problem)
         optimum = maximise(
             self.objective(problem),

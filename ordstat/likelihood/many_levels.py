@@ -8,6 +8,8 @@ alone.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 import numpy as np
 
 from .._typing import FloatArray, IntArray
@@ -36,8 +38,7 @@ def check_not_separated(problem: Problem) -> None:
         The model is not a cumulative one with location effects, for which alone this
         is known.
     """
-    simple = problem.family.local and problem.structure is None
-    if not simple or problem.sample.rows.nominal is not None:
+    if not _by_effects_alone(problem):
         raise DataError(
             "The response must have at most"
             f" {MOST_THRESHOLDS + 1} levels where the search for the estimates of such"
@@ -45,14 +46,79 @@ def check_not_separated(problem: Problem) -> None:
             " response, give a ridge (penalty=1.0), or fit a cumulative model with"
             " location effects alone, such as method='clm'."
         )
+    direction = separating(*_answered(problem))
+    if direction is not None:
+        _refuse(problem, direction)
+
+
+def check_columns_alone(problem: Problem) -> None:
+    """Refuse, before a search that would take long, columns that each separate the
+    levels of many thresholds alone.
+
+    Raises
+    ------
+    SeparatedError
+        Some location effects are infinite.
+    """
+    few = problem.sample.n_levels <= MOST_THRESHOLDS + 1
+    if few or problem.at_hand is not None or not _by_effects_alone(problem):
+        return
+    direction = separating_alone(*_answered(problem))
+    if direction.any():
+        _refuse(problem, direction)
+
+
+def _by_effects_alone(problem: Problem) -> bool:
+    """Whether thresholds can follow every move of the effects."""
+    simple = problem.family.local and problem.structure is None
+    return simple and problem.sample.rows.nominal is None
+
+
+def _answered(problem: Problem) -> tuple[FloatArray, IntArray, IntArray, int]:
+    """Scaled columns (n, p), the lowest and highest level of each answer, and K."""
     sample = problem.sample
     highest = sample.y if sample.highest is None else sample.highest
     columns = problem.rows.model_rows(slice(None)).x
-    direction = separating(columns, sample.y, highest, sample.n_levels)
-    if direction is not None:
-        moves = np.zeros(problem.location.kept.size)
-        moves[problem.location.kept] = direction
-        raise SeparatedError(moves)
+    return columns, sample.y, highest, sample.n_levels
+
+
+def _refuse(problem: Problem, direction: FloatArray) -> NoReturn:
+    moves = np.zeros(problem.location.kept.size)
+    moves[problem.location.kept] = direction
+    raise SeparatedError(moves)
+
+
+def separating_alone(
+    X: FloatArray, low: IntArray, high: IntArray, n_levels: int
+) -> FloatArray:
+    """(p,) 1 for columns that never fall as the answers rise, -1 for those that never
+    rise, 0 for others; parameters as in `separating`.
+
+    Examples
+    --------
+    >>> X = np.array([[-1.0, 0.5], [-1.0, -1.5], [1.0, -0.5], [1.0, 1.5]])
+    >>> level = np.array([0, 1, 2, 3])
+    >>> separating_alone(X, level, level, 4).tolist()
+    [1.0, 0.0]
+    """
+    by_high = np.argsort(high, kind="stable")
+    by_low = np.argsort(low, kind="stable")
+    cuts = np.arange(n_levels - 1)
+    beneath = np.searchsorted(high[by_high], cuts, side="right")
+    first = np.searchsorted(low[by_low], cuts, side="right")
+    compared = (beneath > 0) & (first < low.size)
+    direction = np.zeros(X.shape[1])
+    if not compared.any():
+        return direction
+    last, first = beneath[compared] - 1, first[compared]
+    for j, column in enumerate(X.T):
+        for sign in (1.0, -1.0):
+            up = sign * column
+            largest = np.maximum.accumulate(up[by_high])[last]
+            least = np.minimum.accumulate(up[by_low][::-1])[::-1][first]
+            if (largest <= least).all() and np.ptp(column) > _APART:
+                direction[j] = sign
+    return direction
 
 
 def separating(

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 from ordstat import DataError, SeparationWarning, ordfit
 from ordstat.exceptions import UnavailableError
-from ordstat.likelihood.many_levels import separating
+from ordstat.likelihood.many_levels import separating, separating_alone
 
 
 def columns(kind: str, y: np.ndarray, seed: int = 0) -> pd.DataFrame:
@@ -201,6 +201,29 @@ def full_programme(X: np.ndarray, low: np.ndarray, high: np.ndarray, k: int) -> 
         -ends.sum(axis=0), A_ub=-ends, b_ub=np.zeros(len(ends)), bounds=(-1.0, 1.0)
     )
     return bool(found.fun < -1e-6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_columns_alone_against_the_programme_of_each(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(3, 7))
+    low = np.concatenate([np.arange(k), rng.integers(0, k, 8)])
+    high = np.where(
+        (np.arange(low.size) >= k) & (rng.random(low.size) < 0.4), k - 1, low
+    )
+    signs = rng.choice([-1.0, 1.0], 4)
+    X = signs * (low[:, None] >= rng.integers(1, k, 4)) + 0.0
+    X[rng.integers(0, low.size, 2), rng.integers(0, 4, 2)] += 1.0
+    X = X + np.where(rng.random(4) < 0.3, rng.normal(size=X.shape), 0.0)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    found = separating_alone(X, low, high, k)
+    for j in range(4):
+        assert (found[j] != 0.0) == full_programme(X[:, [j]], low, high, k)
+        if found[j] > 0.0:
+            assert all(
+                (X[low > top, j] >= x - 1e-12).all()
+                for x, top in zip(X[:, j], high, strict=True)
+            )
 
 
 @pytest.mark.parametrize("seed", range(40))
