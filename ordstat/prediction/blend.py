@@ -542,7 +542,7 @@ class Blend(Method):
         rng: np.random.Generator,
     ) -> MemberWeights | None:
         """Weights of the default members; None for equal weights."""
-        n_rows = int(np.count_nonzero(sample.case_weights))
+        n_rows = sample.case_weights.sum()
         if self.average == "stacked" or self.members is not None or n_rows < _FEW_ROWS:
             return None
         if n_rows > _MANY_ROWS:

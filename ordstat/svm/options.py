@@ -10,14 +10,14 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from .._typing import FloatArray, Progress
+from .._typing import FloatArray, IntArray, Progress
 from ..checks import fraction, number, ticking, whole
 from ..exceptions import OptionError
 from ..fit import Selection
 from ..formula.sample import Sample
 from ..formula.scaling import SCALED
 from ..judging.costs import CostField
-from ..judging.folds import stratified_folds
+from ..judging.folds import copies_kept_together, stratified_folds
 from ..kernels import GRAM_BYTES, Kernel, Linear, parse_kernel
 from ..method import Method, cost_option, jobs_option, option, scaling_option
 from .cross_validation import GRID, Judge, SelectionPlan, select
@@ -58,6 +58,17 @@ def _checked_C(name: str, C: Any, of: Any) -> float | str | tuple[float, ...]:
     )
 
 
+def _folds(
+    rows: Sample, copies: IntArray | None, folds: int, rng: np.random.Generator
+) -> IntArray:
+    """(N,) code of the fold of each row; rows of one code in `copies` stay together."""
+    y, n_levels = rows.y, rows.n_levels
+    if copies is None or copies.max() + 1 < folds:
+        return stratified_folds(y, n_levels, folds, rng, rows.cluster)
+    first = np.unique(copies, return_index=True)[1]
+    return stratified_folds(y[first], n_levels, folds, rng)[copies]
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MachineOptions(Method):
     """Options of methods that solve support vector machines.
@@ -85,7 +96,9 @@ class MachineOptions(Method):
         Relative duality gap of each machine, in (0, 1); at least 0.001 within a
         cross-validation.
     folds : int
-        Number of folds of the cross-validation, at least 2.
+        Number of folds of the cross-validation, at least 2. Rows with the same columns
+        and level stay in one fold if columns distinguish nearly all rows and most occur
+        several times.
     n_jobs : int
         Number of threads; -1 for one per processor. The result does not depend on it.
 
@@ -179,11 +192,12 @@ class MachineOptions(Method):
         progress : callable(step, total, message), optional
         """
         used = np.flatnonzero(sample.case_weights > 0)
-        cluster = None if sample.cluster is None else sample.cluster[used]
         fold = np.full(sample.n, -1, dtype=np.intp)
-        fold[used] = stratified_folds(
-            sample.y[used], sample.n_levels, self.folds, rng, cluster
-        )
+        rows = sample.take(used)
+        copies = None
+        if rows.cluster is None and not self.pairwise:
+            copies = copies_kept_together(rows.X, rows.y, rows.case_weights)
+        fold[used] = _folds(rows, copies, self.folds, rng)
         plan = SelectionPlan(
             C=self.grid, tol=max(self.tol, _SELECTION_TOL), n_jobs=self.n_jobs
         )

@@ -247,6 +247,22 @@ def test_few_rows_have_equal_weights(frame, monkeypatch, rows, weighted):
     assert equal != weighted
 
 
+def test_weights_of_default_members_are_repeated_rows(frame):
+    """Among the members C and rounds are chosen by folds; copies count as rows, so that
+    70 rows are enough for held-out weights.
+    """
+    some = frame.head(70).assign(w=frame["w"] + 1)
+    weighted = ordfit("y ~ a + b", some, "blend", weights="w")
+    copies = some.loc[some.index.repeat(some["w"])]
+    repeated = ordfit("y ~ a + b", copies, "blend")
+    assert "rps" in weighted.members
+    np.testing.assert_allclose(
+        weighted.predict(some, type="prob"),
+        repeated.predict(some, type="prob"),
+        atol=1e-6,
+    )
+
+
 def test_rows_in_clusters_have_equal_weights(frame, monkeypatch):
     monkeypatch.setattr(Blend, "_chosen", lambda self, most: (*LINKS[:1], REDSVM()))
     clusters = np.arange(140) // 2
