@@ -677,10 +677,13 @@ class Unpacking:
         }
         kind = dataclass_named(entry["class"], set(given))
         if kind is None:
+            writer = self.written_by
+            if writer == _WRITER:
+                writer = f"an earlier state of {_WRITER}"
             raise DataError(
-                f"{self.written_by} wrote it, and {_WRITER} has no"
+                f"{writer} wrote it, and {_WRITER} has no"
                 f" class {entry['class']!r} with the fields {', '.join(sorted(given))}."
-                f" Install {self.written_by}, or fit again."
+                f" Install {writer}, or fit again."
             )
         made = object.__new__(kind)
         for name, value in (_defaults(kind) | given).items():
