@@ -68,7 +68,7 @@ def as_data_error() -> Iterator[None]:
     except ValueError as error:
         text = str(error)
         if text.startswith("Complex data not supported"):  # the matrix follows
-            text = "X must hold real numbers; got complex ones."
+            text = "Complex data not supported: X must hold real numbers."
         raise DataError(text) from error
 
 

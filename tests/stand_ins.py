@@ -27,6 +27,10 @@ class KnownCovariance:
     matrix: np.ndarray
 
     @property
+    def size(self):
+        return len(self.matrix)
+
+    @property
     def variances(self):
         return np.diagonal(self.matrix)
 
