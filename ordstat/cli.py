@@ -117,9 +117,12 @@ def _line_for_the_shell(line: Line, model: str | None) -> Line:
 
 
 def demo_command(given: Namespace) -> None:
-    """Fit a Likert item by a model and by a predictor, and print both summaries."""
-    for method in ("logit", "ordboost"):
-        fit = ordfit("rating ~ religious + educ", datasets.load("marriage"), method)
+    """Fit a survey item by a cumulative logit model and by RED-SVM, and print both
+    summaries.
+    """
+    survey = datasets.load("anes96")
+    for method in ("logit", "redsvm"):
+        fit = ordfit("PID ~ selfLR + educ + age", survey, method)
         _show(f"{fit.summary()}\n")
 
 

@@ -626,8 +626,8 @@ def test_advice_is_for_the_shell(folder, capsys):
 def test_demo(capsys):
     assert cli.main(["demo"]) == 0
     shown = capsys.readouterr()
-    assert shown.out.count("rating ~ religious + educ") == 2 and not shown.err
-    assert "Cumulative link model" in shown.out and "gradient boosting" in shown.out
+    assert shown.out.count("PID ~ selfLR + educ + age") == 2 and not shown.err
+    assert "Cumulative link model" in shown.out and "Large-margin" in shown.out
 
 
 def test_as_a_program(folder):
