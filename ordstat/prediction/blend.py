@@ -483,11 +483,9 @@ class Blend(Method):
         weights = AVERAGES[self.average]
         by_evidence = self._chosen_weights(sample, settled, seeds, rng)
         if by_evidence is not None:
-            shares, held_out, gap = (
-                by_evidence.shares,
-                by_evidence.errors,
-                by_evidence.gap,
-            )
+            shares = by_evidence.shares
+            held_out = by_evidence.errors
+            gap = by_evidence.gap
             weights = _ONE if by_evidence.alone else AVERAGES["stacked"]
             for method in by_evidence.more:
                 own = np.random.default_rng(seeds[0])

@@ -7,36 +7,14 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from seams import BallGeometry, CostMatrix, Rows, Sample
+from seams import BallGeometry, CostMatrix, Sample
 
+from judging.ranker_on_box import ranker_on_box, weighted_and_repeated
 from ordstat import ordfit
 from ordstat.judging.margin_bounds import margin_bounds
 from ordstat.judging.margins import margins
 
 DELTA = 0.05
-
-
-def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
-    """A sample on the box [-1, 1]^D and a ridge ranker with thresholds between the
-    ranks' mean scores.
-    """
-    w = np.ones(dimension) / dimension
-    X = rng.uniform(-1, 1, size=(n, dimension))
-    cuts = np.linspace(-0.5, 0.5, n_levels + 1)[1:-1]
-    y = np.searchsorted(cuts, X @ w + noise * rng.normal(size=n))
-    if np.unique(y).size < n_levels:
-        return _fitted(rng, n, n_levels, dimension, noise)
-    target = y - y.mean()
-    v = np.linalg.solve(X.T @ X + 1e-3 * np.eye(dimension), X.T @ target)
-    means = np.array([(X @ v)[y == k].mean() for k in range(n_levels)])
-    theta = np.sort((means[1:] + means[:-1]) / 2)
-    geometry = BallGeometry(
-        norm=float(np.linalg.norm(v)),
-        squared_lengths=(X**2).sum(axis=1),
-        theta=theta,
-        radius=math.sqrt(dimension + 1),
-    )
-    return Sample(rows=Rows(X=X), y=y, n_levels=n_levels), v, theta, geometry
 
 
 def _bounds(sample, v, theta, geometry, costs=None):
@@ -47,7 +25,9 @@ def _bounds(sample, v, theta, geometry, costs=None):
 @pytest.mark.parametrize("n_levels", [2, 4])
 def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
     """Straight from the formulas, one margin and one row at a time."""
-    sample, v, theta, geometry = _fitted(np.random.default_rng(n_levels), 60, n_levels)
+    sample, v, theta, geometry = ranker_on_box(
+        np.random.default_rng(n_levels), 60, n_levels
+    )
     costs = CostMatrix("squared").rows(sample.y, n_levels)
     collected = {b.name: b for b in _bounds(sample, v, theta, geometry, costs).bounds}
     n = sample.n
@@ -112,7 +92,7 @@ def test_bounds_are_the_smallest_value_of_their_formulas(n_levels):
 def test_complexities_exceed_simulated_ones():
     """E sup over the ball of the mean of sigma f is E |sum sigma feature| / N."""
     rng = np.random.default_rng(0)
-    sample, _, _, geometry = _fitted(rng, 40, 3, dimension=3)
+    sample, _, _, geometry = ranker_on_box(rng, 40, 3, dimension=3)
     ones = np.ones(40)
     eye = np.vstack([np.zeros(2), np.eye(2), np.zeros(2)])
     signs = rng.choice([-1.0, 1.0], size=(20000, 40))
@@ -145,10 +125,10 @@ def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
     held = []
     informative = 0
     for _ in range(30):
-        sample, v, theta, geometry = _fitted(rng, n, n_levels, dimension, noise)
+        sample, v, theta, geometry = ranker_on_box(rng, n, n_levels, dimension, noise)
         costs = CostMatrix("squared").rows(sample.y, n_levels)
         actual = _bounds(sample, v, theta, geometry, costs)
-        fresh = _fitted(rng, 20000, n_levels, dimension, noise)[0]
+        fresh = ranker_on_box(rng, 20000, n_levels, dimension, noise)[0]
         distance = np.abs(
             np.count_nonzero((fresh.X @ v)[:, None] - theta > 0, axis=1) - fresh.y
         )
@@ -161,28 +141,19 @@ def test_bounds_hold_in_simulated_samples(n, n_levels, dimension, noise):
 
 def test_whole_weights_are_repeated_rows():
     rng = np.random.default_rng(3)
-    sample, v, theta, geometry = _fitted(rng, 50, 3)
+    sample, v, theta, geometry = ranker_on_box(rng, 50, 3)
     weights = rng.integers(1, 5, size=50)
-    rows = np.repeat(np.arange(50), weights)
-    weighted = Sample(
-        rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float)
-    )
-    longer = BallGeometry(
-        norm=geometry.norm,
-        squared_lengths=geometry.squared_lengths[rows],
-        theta=theta,
-        radius=geometry.radius,
-    )
+    weighted, repeated, longer = weighted_and_repeated(sample, geometry, weights)
     for a, b in zip(
         _bounds(weighted, v, theta, geometry).bounds,
-        _bounds(sample.take(rows), v, theta, longer).bounds,
+        _bounds(repeated, v, theta, longer).bounds,
         strict=True,
     ):
         assert a.value == pytest.approx(b.value, rel=1e-12)
 
 
 def test_missing_bounds_say_why():
-    sample, v, theta, geometry = _fitted(np.random.default_rng(1), 50, 4)
+    sample, v, theta, geometry = ranker_on_box(np.random.default_rng(1), 50, 4)
     fractional = Sample(
         rows=sample.rows, y=sample.y, n_levels=4, weights=np.full(50, 0.5)
     )

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.special import ndtr
-from seams import BallGeometry, CostMatrix, Rows, Sample
+from seams import BallGeometry, CostMatrix
 
+from judging.ranker_on_box import ranker_on_box, weighted_and_repeated
 from ordstat import Gaussian, ordfit
 from ordstat.judging.margin_bounds import margin_bounds
 from ordstat.judging.margins import margins
@@ -22,27 +23,6 @@ from ordstat.judging.pac_bayes import (
 from ordstat.judging.training_bounds import training_bounds
 
 DELTA = 0.05
-
-
-def _fitted(rng, n, n_levels, dimension=2, noise=0.1):
-    """Rows of the box [-1, 1]^D, cut by a linear utility, and a ridge ranker with
-    thresholds between mean scores.
-    """
-    X = rng.uniform(-1, 1, size=(n, dimension))
-    utility = X.mean(axis=1) + noise * rng.normal(size=n)
-    y = np.searchsorted(np.linspace(-0.5, 0.5, n_levels + 1)[1:-1], utility)
-    if np.unique(y).size < n_levels:
-        return _fitted(rng, n, n_levels, dimension, noise)
-    v = np.linalg.solve(X.T @ X + 1e-3 * np.eye(dimension), X.T @ (y - y.mean()))
-    means = np.array([(X @ v)[y == k].mean() for k in range(n_levels)])
-    theta = np.sort((means[1:] + means[:-1]) / 2)
-    geometry = BallGeometry(
-        norm=float(np.linalg.norm(v)),
-        squared_lengths=(X**2).sum(axis=1),
-        theta=theta,
-        radius=math.sqrt(dimension + 1),
-    )
-    return Sample(rows=Rows(X=X), y=y, n_levels=n_levels), v, theta, geometry
 
 
 def _margins(sample, v, theta, geometry):
@@ -62,7 +42,7 @@ def test_the_bound_is_the_smallest_value_of_its_formula(name, n_levels):
     """Straight from the formula: w and psi as vectors, one row and threshold at a
     time.
     """
-    fitted = _fitted(np.random.default_rng(n_levels), 40, n_levels)
+    fitted = ranker_on_box(np.random.default_rng(n_levels), 40, n_levels)
     sample, v, theta, _ = fitted
     costs = CostMatrix("squared").rows(sample.y, n_levels)
     w = np.concatenate((v, theta))
@@ -96,7 +76,7 @@ def test_the_bound_is_the_smallest_value_of_its_formula(name, n_levels):
 
 def test_two_levels_give_the_classical_bound():
     """K = 2: one comparison a row, the three errors are one, B = 1."""
-    fitted = _fitted(np.random.default_rng(0), 300, 2)
+    fitted = ranker_on_box(np.random.default_rng(0), 300, 2)
     values = {
         _bound(name, fitted).value
         for name in ("classification error", "absolute error")
@@ -109,7 +89,7 @@ def test_random_rankers_have_the_margins_that_the_bound_counts():
     w, I).
     """
     rng = np.random.default_rng(4)
-    fitted = _fitted(rng, 30, 3)
+    fitted = ranker_on_box(rng, 30, 3)
     sample, v, theta, geometry = fitted
     actual = _bound("absolute error", fitted)
     w = np.concatenate((v, theta)) / geometry.total
@@ -137,7 +117,7 @@ def test_where_the_ranker_errs_a_random_one_seldom_has_a_margin():
 
 def test_the_smaller_of_two_bounds_pays_for_both():
     for n in (60, 100_000):
-        fitted = _fitted(np.random.default_rng(5), n, 2, noise=0.02)
+        fitted = ranker_on_box(np.random.default_rng(5), n, 2, noise=0.02)
         sample, *_, geometry = fitted
         rows = _margins(*fitted)
         paper_bound = margin_bounds(rows, geometry, sample, None, DELTA / 2).bounds[-1]
@@ -151,27 +131,18 @@ def test_the_smaller_of_two_bounds_pays_for_both():
 
 def test_whole_weights_are_repeated_rows():
     rng = np.random.default_rng(3)
-    sample, v, theta, geometry = _fitted(rng, 50, 3)
+    sample, v, theta, geometry = ranker_on_box(rng, 50, 3)
     weights = rng.integers(0, 5, size=50)
-    rows = np.repeat(np.arange(50), weights)
-    weighted = Sample(
-        rows=sample.rows, y=sample.y, n_levels=3, weights=weights.astype(float)
-    )
-    longer = BallGeometry(
-        norm=geometry.norm,
-        squared_lengths=geometry.squared_lengths[rows],
-        theta=theta,
-        radius=geometry.radius,
-    )
+    weighted, repeated, longer = weighted_and_repeated(sample, geometry, weights)
     one, other = (
         _bound("absolute error", (some, v, theta, ball))
-        for some, ball in ((weighted, geometry), (sample.take(rows), longer))
+        for some, ball in ((weighted, geometry), (repeated, longer))
     )
     assert one.value == pytest.approx(other.value, rel=1e-9)
 
 
 def test_nothing_is_said_of_a_ranker_without_coefficients():
-    sample = _fitted(np.random.default_rng(1), 30, 3)[0]
+    sample = ranker_on_box(np.random.default_rng(1), 30, 3)[0]
     flat = BallGeometry(
         norm=0.0, squared_lengths=np.ones(30), theta=np.zeros(2), radius=2.0
     )
@@ -296,10 +267,10 @@ def test_bounds_hold_in_a_thousand_samples(kind):
 def test_each_error_is_bounded_in_a_thousand_samples(n, n_levels, noise):
     """The PAC-Bayes bound alone, with the cost too."""
     rng = np.random.default_rng(n)
-    far = _fitted(rng, 20_000, n_levels, noise=noise)[0]
+    far = ranker_on_box(rng, 20_000, n_levels, noise=noise)[0]
     held = []
     for _ in range(1000):
-        fitted = _fitted(rng, n, n_levels, noise=noise)
+        fitted = ranker_on_box(rng, n, n_levels, noise=noise)
         sample, v, theta, _ = fitted
         distance = np.abs(
             np.count_nonzero((far.X @ v)[:, None] - theta > 0, axis=1) - far.y
