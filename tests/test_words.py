@@ -122,6 +122,7 @@ def test_a_table_without_its_counts():
         ordfit("Sat ~ Infl + Type", housing)
     ordfit("Sat ~ 1", housing)
     ordfit("Sat ~ Infl + Type", housing, weights="Freq")
+    ordfit("Sat ~ Infl + Type", pd.concat([housing, housing["Freq"]], axis=1))
 
 
 def test_kernels_links_and_types():

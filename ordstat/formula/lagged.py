@@ -11,7 +11,7 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
 from ..checks import counted
 from ..exceptions import DataError, DataWarning, OptionError, warn
-from .columns import as_frame
+from .columns import as_frame, find_column
 
 
 @with_advice
@@ -53,10 +53,11 @@ def lagged(
     Raises
     ------
     OptionError
-        A column that the data do not have, or a new one that they have.
+        A column that the data do not have, a new one that they have, or one name for
+        both new ones.
     DataError
-        A person or time is missing, times are no numbers, or two rows of a person have
-        one time.
+        A person or time is missing, times are no numbers, two rows of a person have one
+        time, or the data have two columns of one name.
 
     Warns
     -----
@@ -85,6 +86,11 @@ def lagged(
                 f"the new column {new!r} must not be a column of the data already. Give"
                 " another name=, or gap=."
             )
+    if gap == name:
+        raise OptionError(
+            f"gap must be another name than that of the previous answers, {name!r}."
+            " Give two names."
+        )
     times = _times(frame, time)
     persons, _ = pd.factorize(frame[by])
     if (persons < 0).any():
@@ -125,12 +131,15 @@ def _tell_of_gaps(times: FloatArray, gaps: FloatArray, time: str) -> None:
 
 
 def _check_names(frame: pd.DataFrame, given: dict[str, str]) -> None:
-    """OptionError for a column that the data do not have."""
+    """OptionError for a column that the data do not have; DataError for one that they
+    have twice.
+    """
     for argument, column in given.items():
         if column not in frame.columns:
             raise OptionError(
                 f"{argument} must be a column of the data; got {column!r}."
             )
+        find_column(frame, column, f"{argument}=")
 
 
 def _times(frame: pd.DataFrame, time: str) -> FloatArray:

@@ -179,14 +179,16 @@ def _by_level(location: Side, sides: Mapping[str, Side]) -> tuple[Side, Side]:
 def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     """The formulas, not yet evaluated."""
     surveyed = () if recipe.design is None else recipe.design.columns
-    named = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
+    arguments = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
 
     def free(text: str, response: str = "") -> tuple[str, ...]:
         """Columns that a dot stands for."""
         if not uses_dot(text):
             return ()
-        taken = {name for name in named if isinstance(name, str)}
-        taken.update(columns_of(response))
+        taken = set(columns_of(response))
+        for given in arguments:
+            if isinstance(given, str):
+                taken |= inputs.expression_of(given, Columns(frame)).names
         return tuple(str(name) for name in frame.columns if str(name) not in taken)
 
     response, location = parse_formula(recipe.formula, free(recipe.formula))

@@ -342,7 +342,7 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
     used = {design.response, *(design.spec.columns or ())}
     named = [
         name
-        for name in data.columns
+        for name in data.columns.drop_duplicates(keep=False)
         if str(name).lower() in _COUNTS and name not in used
     ]
     counts = [

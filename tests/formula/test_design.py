@@ -272,6 +272,8 @@ def test_a_dot_leaves_out_what_is_named_elsewhere():
         "f[T.b]",
     )
     assert build("y ~ . - f", data, cluster="id").names == ("x", "w", "o")
+    computed = build("y ~ . - f", data, weights="2 * w", offset="o / 2", cluster="id")
+    assert computed.names == ("x",)
     assert build("y ~ 1", data[["y", "x", "w"]], scale="~ .").scale_names == ("x", "w")
 
 

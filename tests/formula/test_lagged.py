@@ -80,6 +80,7 @@ def test_first_rows_are_left_out_of_the_fit() -> None:
         ({"id": ["p", None, "p", "p", "q", "r"]}, {}, DataError, "row b"),
         ({"previous": 1}, {}, OptionError, "'previous'"),
         ({"since": 1}, {"gap": "since"}, OptionError, "'since'"),
+        ({}, {"gap": "previous"}, OptionError, "gap must be another name"),
         ({}, {"by": "person"}, OptionError, "'person'"),
         ({}, {"time": "day"}, OptionError, "'day'"),
         ({}, {"response": "z"}, OptionError, "'z'"),
@@ -89,6 +90,12 @@ def test_refusals(change, arguments, error, named: str) -> None:
     given = {"response": "y", "by": "id", "time": "t", **arguments}
     with pytest.raises(error, match=named):
         lagged(VISITS.assign(**change), **given)
+
+
+def test_a_column_that_is_there_twice_is_refused() -> None:
+    twice = pd.concat([VISITS, VISITS["t"]], axis=1)
+    with pytest.raises(DataError, match="2 columns named 't'"):
+        lagged(twice, "y", by="id", time="t")
 
 
 def test_a_row_that_is_not_there_is_told_of() -> None:
