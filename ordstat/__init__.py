@@ -61,8 +61,20 @@ from .checks import canonical
 from .registry import METHODS
 
 if TYPE_CHECKING:
-    from .comparison import compare
-    from .persistence import load
+    from .choice import choose_family as choose_family
+    from .comparison import compare as compare
+    from .effects.occupancy import occupancy as occupancy
+    from .estimator import OrdinalClassifier as OrdinalClassifier
+    from .formula.lagged import lagged as lagged
+    from .formula.survey import SurveyDesign as SurveyDesign
+    from .inference.agreement import agreement as agreement
+    from .inference.describe import describe_ordinal as describe_ordinal
+    from .inference.polychoric import polychoric as polychoric
+    from .inference.polychoric import polyserial as polyserial
+    from .inference.pooling import pool as pool
+    from .inference.power import power_ordinal as power_ordinal
+    from .persistence import load as load
+    from .report.table import table as table
 
 #: The functions of the package; classes and the rarer functions are imported by name.
 __all__ = ["compare", "datasets", "load", "ordfit"]

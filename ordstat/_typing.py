@@ -8,6 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+#: True for type checks of the package itself (see pyproject.toml): it knows the class
+#: of a fit. Those of users' code take names that a class does not list as `Any`, since
+#: the class of a fit depends on its formula.
+STRICT_NAMES = False
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]

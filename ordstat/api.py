@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -23,12 +23,14 @@ from .formula.survey import SurveyDesign
 from .judging.absent_levels import fit_levels_present
 from .likelihood.covariance_choice import chosen_covariance
 from .method import Method, missing_refused
-from .registry import METHODS, PLAIN, resolve, spelled
+from .registry import METHODS, PLAIN, LikelihoodName, resolve, spelled
 from .report.cells import MOST_TERMS, first_few
 from .results import OrdinalResults
 
 if TYPE_CHECKING:
     from .blocks.sources import Source
+    from .likelihood.regression import OrdinalRegression
+    from .likelihood.results import LikelihoodResults
     from .prediction.calibrated import Calibrated
     from .report.outline import ModelOutline
 
@@ -46,6 +48,90 @@ _MOST_A_SHORT_CELL = 100.0
 #: Effects, of columns of unit deviation, below this share of the largest one need not
 #: move for the response to be separated.
 _MOVES = 0.01
+
+
+@overload
+def ordfit(
+    formula: str,
+    data: Any,
+    method: LikelihoodName | OrdinalRegression = "clm",
+    *,
+    nominal: str | None = None,
+    scale: str | None = None,
+    weights: Any = None,
+    offset: Any = None,
+    cluster: Any = None,
+    design: SurveyDesign | None = None,
+    vcov: Any = None,
+    cost: Any = None,
+    constraints: Any = None,
+    calibrate: bool | int = False,
+    levels: Sequence[Any] | str | None = None,
+    subset: Any = None,
+    cov: Mapping[str, pd.DataFrame] | None = None,
+    contrasts: Mapping[str, str] | None = None,
+    na_action: str | None = None,
+    seed: int | np.random.Generator = 0,
+    callback: Progress | None = None,
+    fit: Literal[True] = True,
+    **options: Any,
+) -> LikelihoodResults: ...
+
+
+@overload
+def ordfit(
+    formula: str,
+    data: Any,
+    method: str | Method = "clm",
+    *,
+    nominal: str | None = None,
+    scale: str | None = None,
+    weights: Any = None,
+    offset: Any = None,
+    cluster: Any = None,
+    design: SurveyDesign | None = None,
+    vcov: Any = None,
+    cost: Any = None,
+    constraints: Any = None,
+    calibrate: bool | int = False,
+    levels: Sequence[Any] | str | None = None,
+    subset: Any = None,
+    cov: Mapping[str, pd.DataFrame] | None = None,
+    contrasts: Mapping[str, str] | None = None,
+    na_action: str | None = None,
+    seed: int | np.random.Generator = 0,
+    callback: Progress | None = None,
+    fit: Literal[True] = True,
+    **options: Any,
+) -> OrdinalResults: ...
+
+
+@overload
+def ordfit(
+    formula: str,
+    data: Any,
+    method: str | Method = "clm",
+    *,
+    nominal: str | None = None,
+    scale: str | None = None,
+    weights: Any = None,
+    offset: Any = None,
+    cluster: Any = None,
+    design: SurveyDesign | None = None,
+    vcov: Any = None,
+    cost: Any = None,
+    constraints: Any = None,
+    calibrate: bool | int = False,
+    levels: Sequence[Any] | str | None = None,
+    subset: Any = None,
+    cov: Mapping[str, pd.DataFrame] | None = None,
+    contrasts: Mapping[str, str] | None = None,
+    na_action: str | None = None,
+    seed: int | np.random.Generator = 0,
+    callback: Progress | None = None,
+    fit: Literal[False],
+    **options: Any,
+) -> ModelOutline: ...
 
 
 def ordfit(
@@ -72,7 +158,7 @@ def ordfit(
     callback: Progress | None = None,
     fit: bool = True,
     **options: Any,
-) -> Any:
+) -> OrdinalResults | ModelOutline:
     """Fit an ordinal model or ranker to a formula and a data frame.
 
     Parameters

@@ -20,6 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from ._typing import AnyArray, FloatArray, IntArray
+from .advice import with_advice
 from .api import fit_design
 from .checks import check_names, counted, generator, refuse, shown_labels
 from .exceptions import DataError, DataWarning, OptionError, warn
@@ -371,6 +372,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # Fit and predict
 
+    @with_advice
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the method.
 
@@ -388,7 +390,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             outside `levels`, fewer than two classes, or a sparse matrix where the
             method takes none.
         OptionError
-            For an unknown method or option, or a value outside its range.
+            For an unknown method, option or argument, or a value outside its range.
 
         Examples
         --------

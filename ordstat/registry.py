@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from .checks import canonical, check_names, unknown
 from .exceptions import OptionError
@@ -124,6 +124,21 @@ METHODS: dict[str, Entry] = {
         "trees.trees.OrdinalAdaBoost", {"cost": "classification"}
     ),
 }
+
+#: Names of methods whose fits are `LikelihoodResults`, for type checkers and editors.
+LikelihoodName: TypeAlias = Literal[
+    "clm",
+    "logit",
+    "probit",
+    "cloglog",
+    "loglog",
+    "cauchit",
+    "acat",
+    "multinomial",
+    "stereotype",
+    "cratio",
+    "sratio",
+]
 
 #: Names that fix no options, by their class.
 PLAIN = {

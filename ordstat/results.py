@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import pandas as pd
 
-from ._typing import FloatArray
+from ._typing import STRICT_NAMES, FloatArray
 from .advice import Overview, no_attribute, with_advice
 from .checks import label_texts, words
 from .exceptions import DataError, UnavailableError
@@ -111,7 +111,7 @@ class OrdinalResults:
             name for name in super().__dir__() if name.startswith("_") or name in listed
         ]
 
-    if not TYPE_CHECKING:
+    if not STRICT_NAMES:
 
         def __getattr__(self, name: str) -> Any:
             """AttributeError that says which methods have the attribute; the error of a
@@ -421,7 +421,7 @@ class OrdinalResults:
         *,
         at: Any = None,
         interpolate: bool = False,
-    ) -> pd.Series | pd.DataFrame:
+    ) -> Any:
         """Predict rows of new data, or the rows that were fitted.
 
         Parameters

@@ -357,3 +357,26 @@ def test_text_and_categories_become_indicators(method, tmp_path):
             ),
         ):
             ask(holes)
+
+
+@pytest.mark.parametrize(
+    ("argument", "hint"),
+    [
+        ("eval_set", "rounds='cv'"),
+        ("early_stopping_rounds", "patience="),
+        ("weights", "sample_weight="),
+        ("categorical_feature", "text and categories"),
+        ("groups", "GroupKFold"),
+        ("classes", "levels="),
+    ],
+)
+def test_arguments_of_other_packages_to_fit_are_answered(argument, hint):
+    X, y = rows(0)
+    with pytest.raises(OptionError, match=f"no argument '{argument}'.*{hint}"):
+        OrdinalClassifier().fit(X, y, **{argument: [1]})
+
+
+def test_too_many_values_for_fit_name_the_arguments():
+    X, y = rows(0)
+    with pytest.raises(OptionError, match="sample_weight=weights"):
+        OrdinalClassifier().fit(X, y, None, [(X, y)])

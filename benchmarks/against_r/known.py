@@ -175,19 +175,19 @@ FAULTS = (
     ),
     Fault(
         "refits",
-        "each row of drop1(), nominal_test() or scale_test() that differs has its"
-        " proof: the probabilities do not determine all parameters of the model, which"
-        " ours says; or it is an interaction that R frees without its margins, and R's"
-        " fits of the models with and without both give our statistic, or R has no fit"
-        " with both, both sides fit the interaction alone, and each table has the test"
-        " of its own model; or R, asked for"
-        " the model alone, does not fit it, finds it singular, stops without an end at"
-        " a saddle, as differences to 50 digits show, or on a path without a maximum"
-        " whose height ours tells, or at a point from which NumPy goes up where ours"
-        " says that there is no maximum, or ends at a lower maximum than ours, as NumPy"
-        " confirms; or R has no fit, and ours no p-value, as probabilities are negative"
-        " in many rows; or R has no fit or no end, and our statistic is that of the"
-        " highest log-likelihood that NumPy finds from many starts.",
+        "Each row of drop1(), nominal_test() or scale_test() that differs has one of"
+        " these proofs. The probabilities do not determine all parameters of the model,"
+        " which ours says. R frees an interaction without its margins; R's fits of the"
+        " models with and without all of these give our statistic. Or R has no fit of"
+        " all of these: then both sides have the same fit of the interaction alone, and"
+        " each table has the test of its own model. R, asked for the model alone, does"
+        " not fit it, finds it singular, or stops at a saddle, as differences to 50"
+        " digits show. R stops on a path without a maximum, whose height ours tells. R"
+        " stops at a point from which NumPy goes up, and ours says that there is no"
+        " maximum. R ends at a lower maximum than ours, as NumPy confirms. R has no"
+        " fit, and ours no p-value, as probabilities are negative in many rows. R has"
+        " no fit or no end, and our statistic is that of the highest log-likelihood"
+        " that NumPy finds from many starts.",
         proofs.refitted,
     ),
     Fault(

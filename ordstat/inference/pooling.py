@@ -428,7 +428,7 @@ class PooledResults:
         re: str | None = None,
         at: Any = None,
         interpolate: bool = False,
-    ) -> pd.Series | pd.DataFrame:
+    ) -> Any:
         """Predict new rows, or the rows of the fits, by the mean of the predictions of
         all fits.
 

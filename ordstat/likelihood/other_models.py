@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._typing import BoolArray
 from ..advice import with_option_hints
@@ -20,6 +20,9 @@ from .problem import Problem
 from .regression import OrdinalRegression
 from .sequential import ContinuationRatio, Sequential, StoppingRatio
 from .stereotype import StereotypeProblem
+
+if TYPE_CHECKING:
+    from ..formula.design import Design
 
 
 @with_option_hints
@@ -233,6 +236,15 @@ class StereotypeLogit(OrdinalRegression):
         return StereotypeProblem.of(
             sample, family, columns=columns, steps=self.max_iter
         )
+
+    def parameter_names(self, design: Design) -> list[str]:
+        """Scores of levels are estimated where there are effects; `params` of other
+        fits has them as NaN.
+        """
+        names = super().parameter_names(design)
+        if design.spec.names["location"]:
+            return names
+        return names[: design.sample.n_levels - 1]
 
     def _others(self, present: BoolArray) -> tuple[int, bool]:
         return max(int(present.sum()) - 2, 0), True

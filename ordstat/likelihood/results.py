@@ -893,7 +893,7 @@ class LikelihoodResults(OrdinalResults):
         re: str | None = None,
         at: Any = None,
         interpolate: bool = False,
-    ) -> pd.Series | pd.DataFrame:
+    ) -> Any:
         """Predict new rows, or the rows of the fit, optionally with standard errors and
         limits.
 

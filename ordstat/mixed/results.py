@@ -266,9 +266,7 @@ class MixedResults(LikelihoodResults):
         )
         return NotedFrame.of(table, notes, "Intraclass correlations")
 
-    def predict(
-        self, newdata: Any = None, type: str = "class", **options: Any
-    ) -> pd.Series | pd.DataFrame:
+    def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> Any:
         return mixed_prediction(self, newdata, type, **options)
 
     def simulate(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 import numpy as np
 import pandas as pd
 
+from .._typing import STRICT_NAMES
 from ..advice import with_advice
 from ..checks import did_you_mean, flag, label_texts, words
 from ..exceptions import OptionError
@@ -193,7 +194,7 @@ class Plots:
         """The pictures of this fit."""
         return self.names
 
-    if not TYPE_CHECKING:
+    if not STRICT_NAMES:
 
         def __getattr__(self, name: str) -> Any:
             """Raise an error that lists the pictures of this fit."""

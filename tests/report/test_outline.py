@@ -135,3 +135,11 @@ def test_a_fit_takes_no_more_than_about_what_was_said(method):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert said / 5.0 < peak < 1.5 * said + 1e6
+
+
+def test_scores_without_effects_are_no_parameters():
+    """Levels have thresholds, and their scores multiply nothing."""
+    outline = ordfit("rating ~ 1", WINE, "stereotype", fit=False)
+    assert outline.parameters == ["2/1", "3/1", "4/1", "5/1"]
+    fit = ordfit("rating ~ 1", WINE, "stereotype")
+    assert len(outline.parameters) == fit.glance()["edf"].iloc[0]
