@@ -178,47 +178,32 @@ def _by_level(location: Side, sides: Mapping[str, Side]) -> tuple[Side, Side]:
 
 def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
     """The formulas, not yet evaluated."""
-    surveyed = () if recipe.design is None else recipe.design.columns
-    arguments = (recipe.weights, recipe.offset, recipe.cluster, *surveyed)
+    taken = _columns_of_arguments(recipe, frame)
 
     def free(text: str, response: str = "") -> tuple[str, ...]:
         """Columns that a dot stands for."""
         if not uses_dot(text):
             return ()
-        taken = set(columns_of(response))
-        for given in arguments:
-            if isinstance(given, str):
-                taken |= inputs.expression_of(given, Columns(frame)).names
-        return tuple(str(name) for name in frame.columns if str(name) not in taken)
+        used = taken.union(columns_of(response))
+        return tuple(str(name) for name in frame.columns if str(name) not in used)
 
     response, location = parse_formula(recipe.formula, free(recipe.formula))
     if isinstance(recipe.offset, str):
         offset = inputs.expression_of(recipe.offset, Columns(frame))
         location = replace(location, offsets=(*location.offsets, offset))
-    sides: dict[str, Any] = {}
-    for role in ("nominal", "scale"):
-        text = getattr(recipe, role)
-        if text is None:
-            continue
-        if not isinstance(text, str):
-            raise FormulaError(
-                f"{role}= must be a one-sided formula such as '~ x1 + x2'; got"
-                f" {text!r}."
-            )
-        side = parse_one_sided(text, free(text, response), role)
-        if side.random or (role == "nominal" and side.offsets):
-            problem = "random term" if side.random else "offset()"
-            raise FormulaError(
-                f"{role}= must have no {problem}: put it in the formula."
-            )
-        sides[role] = side
-    if recipe.by_level:
-        location, sides["nominal"] = _by_level(location, sides)
     if location.random and recipe.design is not None:
         raise OptionError(
             "design= must be left out if the formula has random effects. Give the"
             " groups as its clusters."
         )
+    sides: dict[str, Any] = {}
+    for role in ("nominal", "scale"):
+        text = getattr(recipe, role)
+        if text is not None:
+            _check_one_sided(text, role)
+            sides[role] = _side(text, free(text, response), role)
+    if recipe.by_level:
+        location, sides["nominal"] = _by_level(location, sides)
     spec = FormulaSpec(
         location=location,
         response_name=response,
@@ -226,6 +211,38 @@ def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
         array_offset=recipe.offset is not None and not isinstance(recipe.offset, str),
         **sides,
     )
+    _check_response_is_left(response, spec)
+    return spec
+
+
+def _columns_of_arguments(recipe: Recipe, frame: pd.DataFrame) -> frozenset[str]:
+    """Columns of the data that weights, offset, clusters and a survey design use."""
+    surveyed = () if recipe.design is None else recipe.design.columns
+    used = frozenset[str]()
+    for given in (recipe.weights, recipe.offset, recipe.cluster, *surveyed):
+        if isinstance(given, str):
+            used |= inputs.expression_of(given, Columns(frame)).names
+    return used
+
+
+def _check_one_sided(text: Any, role: str) -> None:
+    if not isinstance(text, str):
+        raise FormulaError(
+            f"{role}= must be a one-sided formula such as '~ x1 + x2'; got {text!r}."
+        )
+
+
+def _side(text: str, free: tuple[str, ...], role: str) -> Side:
+    """The terms of nominal= or scale=, where a dot stands for `free` columns."""
+    side = parse_one_sided(text, free, role)
+    if side.random or (role == "nominal" and side.offsets):
+        problem = "random term" if side.random else "offset()"
+        raise FormulaError(f"{role}= must have no {problem}: put it in the formula.")
+    return side
+
+
+def _check_response_is_left(response: str, spec: FormulaSpec) -> None:
+    """FormulaError if a column of the response is on the right side too."""
     for name in columns_of(response):
         key = quoted(name)
         if key in spec.factors or key in spec.groups:
@@ -233,4 +250,3 @@ def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
                 f"The response {name!r} is also on the right of the formula. Take it"
                 " out there."
             )
-    return spec
