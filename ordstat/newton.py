@@ -38,7 +38,7 @@ from scipy.linalg.lapack import (
     dtrtrs,
 )
 
-from ._typing import FloatArray
+from ._typing import FloatArray, IntArray
 from .exceptions import DataError
 
 #: Derivatives as long as this overflow where they are multiplied.
@@ -212,6 +212,15 @@ class Blocks:
             empty,
             top[None, :, n_alpha:],
             matrix[n_alpha:, n_alpha:],
+        )
+
+    def among(self, rest: IntArray) -> Blocks:
+        """The matrix of T and some of the other rows."""
+        return Blocks(
+            self.diagonal,
+            self.below,
+            self.cross[..., rest],
+            self.rest[np.ix_(rest, rest)],
         )
 
     def raised(self, values: FloatArray) -> Blocks:

@@ -185,6 +185,7 @@ CALLS = {
         lambda: [
             *(ones(3, 3), np.array([0, 1, 3]), ones(2), ones(2), ones(2)),
             *(-ones(3), ones(3), ones(3), ones(3), 1e-9, 1),
+            *(ones(3, 3), np.zeros(4, dtype=np.intp)),
         ],
         set(),
     ),

@@ -9,11 +9,12 @@ import numpy as np
 from ordstat.likelihood.proximal import Shrinkage
 
 SWEEPS = 4
-CUTS = 5
 
 
-def minimise(Q, starts, bound, l1, l2, lower, upper, b, r, tolerance, rounds):
-    """Twin of `ordstat.compiled.descent.minimise`."""
+def minimise(
+    Q, starts, bound, l1, l2, lower, upper, b, r, tolerance, rounds, factor, kept
+):
+    """Twin of `ordstat.compiled.descent.minimise`, which keeps no factor."""
     penalty = Shrinkage(starts=starts, l1=l1, l2=l2, lower=lower, upper=upper)
     for _ in range(rounds):
         signs = np.sign(b)
@@ -48,31 +49,27 @@ def _sweep(Q, penalty, bound, b, r):
 
 
 def _solved(Q, penalty, b, r):
-    """The minimum over the coefficients that are neither 0 nor at a bound; each that
-    would leave its sign or its bounds stays where it does.
+    """The step to the minimum over the coefficients that are neither 0 nor at a bound,
+    cut where the first of them would leave its sign or its bounds.
     """
     b = b.copy()
     corner = (penalty.sizes == 1)[penalty.group] & (penalty.l1 > 0.0)[penalty.group]
     low = np.where(corner & (b > 0.0), 0.0, penalty.lower)
     high = np.where(corner & (b < 0.0), 0.0, penalty.upper)
-    for _ in range(CUTS):
-        used = np.flatnonzero(b)
-        inside = (b > low)[used] & (b < high)[used]
-        free = used[inside]
-        if not free.size:
-            break
-        bend = penalty.curvature(b)[np.ix_(inside, inside)]
-        square = Q[np.ix_(free, free)] + bend
-        if np.linalg.eigvalsh(square)[0] <= 0.0:
-            break
-        step = np.linalg.solve(square, penalty.residual(r, b)[free])
-        room = np.where(step < 0.0, low[free], high[free]) - b[free]
-        shares = np.where(np.abs(step) > np.abs(room), room / step, 1.0)
-        first = int(np.argmin(shares))
-        b[free] += shares[first] * step
-        r = r - shares[first] * (Q[:, free] @ step)
-        if shares[first] == 1.0:
-            break
-        stopped = free[first]
-        b[stopped] = low[stopped] if step[first] < 0.0 else high[stopped]
-    return b, r
+    used = np.flatnonzero(b)
+    inside = (b > low)[used] & (b < high)[used]
+    free = used[inside]
+    if not free.size:
+        return b, r
+    bend = penalty.curvature(b)[np.ix_(inside, inside)]
+    square = Q[np.ix_(free, free)] + bend
+    if np.linalg.eigvalsh(square)[0] <= 0.0:
+        return b, r
+    step = np.linalg.solve(square, penalty.residual(r, b)[free])
+    room = np.where(step < 0.0, low[free], high[free]) - b[free]
+    shares = np.where(np.abs(step) > np.abs(room), room / step, 1.0)
+    first = int(np.argmin(shares))
+    b[free] += shares[first] * step
+    if shares[first] < 1.0:
+        b[free[first]] = low[free[first]] if step[first] < 0.0 else high[free[first]]
+    return b, r - shares[first] * (Q[:, free] @ step)

@@ -10,7 +10,6 @@ from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 cdef enum:
     SWEEPS = 4  # of coordinate descent between two exact solves
-    CUTS = 5  # most coefficients that an exact solve may set to 0, or to a bound
     VECTORS = 7
 
 cdef struct Net:
@@ -25,7 +24,8 @@ cdef struct Net:
     const Py_ssize_t *starts
 
 cdef struct Room:
-    # Buffers of n numbers; free `all`, `free_ones` and `square`.
+    # Buffers of n numbers; free `all` and `free_ones`. The caller's are `kept`, how many coefficients the last exact solve
+    # had and which, and `square`, its Cholesky factor.
     double *all
     double *move
     double *slope
@@ -35,6 +35,7 @@ cdef struct Room:
     double *r
     double *step
     Py_ssize_t *free_ones
+    Py_ssize_t *kept
     double *square
 
 
@@ -109,81 +110,98 @@ cdef double _penalty(const Net *of, const double *b) noexcept nogil:
 
 
 cdef int _free(const Net *of, const double *b, const double *r, Room *room) noexcept nogil:
-    """Number of the coefficients that are neither 0 nor at a bound: sets their places, slopes and curvatures."""
-    cdef Py_ssize_t g, i, j, first
-    cdef int k = 0, count = 0
-    cdef double norm, bend
-    for j in range(of.n):
-        count += b[j] != 0.0 and room.low[j] < b[j] < room.high[j]
+    """Number of the coefficients that are neither 0 nor at a bound: sets their places and slopes."""
+    cdef Py_ssize_t g, j
+    cdef int count = 0
+    cdef double norm
     for g in range(of.groups):
         norm = _length(of, b, g)
-        if norm == 0.0:
-            continue
-        first = k
-        bend = of.l1[g] / norm
         for j in range(of.starts[g], of.starts[g + 1]):
-            if b[j] == 0.0 or not room.low[j] < b[j] < room.high[j]:
-                continue
-            room.free_ones[k] = j
-            room.slope[k] = r[j] - (of.l2[g] + bend) * b[j]
+            if b[j] != 0.0 and room.low[j] < b[j] < room.high[j]:
+                room.free_ones[count] = j
+                room.slope[count] = r[j] - (of.l2[g] + of.l1[g] / norm) * b[j]
+                count += 1
+    return count
+
+
+cdef void _set_square(const Net *of, const double *b, Room *room, int count) noexcept nogil:
+    """The curvature of the free coefficients, the lower triangle by rows."""
+    cdef Py_ssize_t g, j
+    cdef int k = 0, i, first
+    cdef double norm, bend
+    for g in range(of.groups):
+        first = k
+        norm = _length(of, b, g)
+        while k < count and room.free_ones[k] < of.starts[g + 1]:
+            j = room.free_ones[k]
             for i in range(k + 1):
                 room.square[k * count + i] = of.Q[j * of.n + room.free_ones[i]]
             room.square[k * count + k] += of.l2[g]
             if of.starts[g + 1] - of.starts[g] > 1:
+                bend = of.l1[g] / norm
                 room.square[k * count + k] += bend
                 for i in range(first, k + 1):
                     room.square[k * count + i] -= bend * b[j] * b[room.free_ones[i]] / (norm * norm)
             k += 1
-    return count
+
+
+cdef bint _factor(const Net *of, const double *b, Room *room, int count) noexcept nogil:
+    """Factor the curvature of the free coefficients, or take the factor of the last solve if it had the same and no
+    penalty bends; False where it is not positive definite.
+    """
+    cdef int failed, i
+    cdef char upper = b'U'
+    cdef bint same = room.kept[0] == count
+    for i in range(count if same else 0):
+        same = same and room.kept[1 + i] == room.free_ones[i]
+    if same:
+        return True
+    _set_square(of, b, room, count)
+    # the lower triangle by rows is the upper one by columns
+    dpotrf(&upper, &count, room.square, &count, &failed)
+    room.kept[0] = count if failed == 0 and of.groups == of.n else 0
+    memcpy(room.kept + 1, room.free_ones, count * sizeof(Py_ssize_t))
+    return failed == 0
 
 
 cdef void _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil:
-    """Move b to the minimum over the coefficients that are neither 0 nor at a bound.
-
-    A coefficient that would leave its sign or its bounds stays where it does.
+    """Move b towards the minimum over the coefficients that are neither 0 nor at a bound, up to where the first of them
+    would leave its sign or its bounds.
     """
-    cdef Py_ssize_t g, j, stopped
-    cdef int i, count, failed, cut, one = 1
+    cdef Py_ssize_t g, j, stopped = -1
+    cdef int i, count, failed, one = 1
     cdef char upper = b'U'
-    cdef double share, limit, corner
+    cdef double limit, share = 1.0, end = 0.0
+    cdef bint corner
     for g in range(of.groups):
         corner = of.l1[g] > 0.0 and of.starts[g + 1] - of.starts[g] == 1
         for j in range(of.starts[g], of.starts[g + 1]):
             room.low[j] = 0.0 if corner and b[j] > 0.0 else of.lower[j]
             room.high[j] = 0.0 if corner and b[j] < 0.0 else of.upper[j]
-    for cut in range(CUTS):
-        count = _free(of, b, r, room)
-        if count == 0:
-            return
-        # the lower triangle by rows is the upper one by columns
-        dpotrf(&upper, &count, room.square, &count, &failed)
-        if failed != 0:
-            return
-        memcpy(room.step, room.slope, count * sizeof(double))
-        dpotrs(&upper, &count, &one, room.square, &count, room.step, &count, &failed)
-        share = 1.0
-        stopped = -1
-        for i in range(count):
-            j = room.free_ones[i]
-            limit = (room.low[j] if room.step[i] < 0.0 else room.high[j]) - b[j]
-            if fabs(room.step[i]) > fabs(limit) and limit / room.step[i] < share:
-                share = limit / room.step[i]
-                stopped = j
-                corner = limit + b[j]
-        for i in range(count):
-            j = room.free_ones[i]
-            b[j] += share * room.step[i]
-            _add_move(of, j, share * room.step[i], r)
-        if stopped < 0:
-            return
-        b[stopped] = corner
+    count = _free(of, b, r, room)
+    if count == 0 or not _factor(of, b, room, count):
+        return
+    memcpy(room.step, room.slope, count * sizeof(double))
+    dpotrs(&upper, &count, &one, room.square, &count, room.step, &count, &failed)
+    for i in range(count):
+        j = room.free_ones[i]
+        limit = (room.low[j] if room.step[i] < 0.0 else room.high[j]) - b[j]
+        if fabs(room.step[i]) > fabs(limit) and limit / room.step[i] < share:
+            share = limit / room.step[i]
+            stopped = j
+            end = limit + b[j]
+    for i in range(count):
+        j = room.free_ones[i]
+        b[j] += share * room.step[i]
+        _add_move(of, j, share * room.step[i], r)
+    if stopped >= 0:
+        b[stopped] = end
 
 
 cdef bint _open(Room *room, Py_ssize_t n) noexcept nogil:
     """Allocate buffers; False if there is not enough memory."""
     room.all = <double *>malloc((VECTORS * n + 1) * sizeof(double))
     room.free_ones = <Py_ssize_t *>malloc((n + 1) * sizeof(Py_ssize_t))
-    room.square = <double *>malloc((n * n + 1) * sizeof(double))
     room.move = room.all
     room.slope = room.move + n
     room.low = room.slope + n
@@ -191,7 +209,7 @@ cdef bint _open(Room *room, Py_ssize_t n) noexcept nogil:
     room.b = room.high + n
     room.r = room.b + n
     room.step = room.r + n
-    return room.all != NULL and room.free_ones != NULL and room.square != NULL
+    return room.all != NULL and room.free_ones != NULL
 
 
 cdef double _rise(const Net *of, const double *b, const double *r, const Room *room) noexcept nogil:
@@ -205,13 +223,16 @@ cdef double _rise(const Net *of, const double *b, const double *r, const Room *r
 
 def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[::1] bound, const double[::1] l1,
              const double[::1] l2, const double[::1] lower, const double[::1] upper, double[::1] b, double[::1] r,
-             double tolerance, int rounds):
+             double tolerance, int rounds, double[:, ::1] factor, Py_ssize_t[::1] kept):
     """Minimise over b (A,) by sweeps of coordinate descent and, once signs stay, exact solves over what is not 0.
 
     The objective is d'Qd / 2 - r'd, where d is the move of b, plus l1 ||b_g|| of each group and l2 b_j^2 / 2 of each
     coordinate, with lower <= b <= upper. Group g is at starts[g] to starts[g + 1] (G + 1,) and has l1 and l2 (G,);
     `bound` (G,) is the largest eigenvalue of its block of Q. Ends where the conditions of the minimum are off by at
     most `tolerance`, or after `rounds`. Writes b, and r - Qd over r.
+
+    `factor` (A, A) and `kept` (A + 1,) hold the last exact solve, for the next call with the same Q and l2: its Cholesky
+    factor, the number of its coefficients, and their places. The number is 0 where there is none.
     """
     cdef Py_ssize_t n = b.shape[0], groups = bound.shape[0], g, j
     cdef int i
@@ -222,7 +243,8 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
     require_lengths(
         Q.shape[0] == Q.shape[1] == r.shape[0] == lower.shape[0] == upper.shape[0] == n
         and starts.shape[0] == groups + 1 and l1.shape[0] == l2.shape[0] == groups
-        and starts[0] == 0 and starts[groups] == n,
+        and starts[0] == 0 and starts[groups] == n
+        and factor.shape[0] == factor.shape[1] == n and kept.shape[0] == n + 1,
         "minimise",
     )
     for g in range(groups):
@@ -234,6 +256,7 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
     try:
         if not _open(&room, n):
             raise MemoryError()
+        room.square, room.kept = &factor[0, 0], &kept[0]
         with nogil:
             for i in range(rounds):
                 let_interrupt(&done, SWEEPS * <double>n * n)
@@ -247,7 +270,7 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
                     stayed = stayed and (b[j] > 0.0) == (room.b[j] > 0.0) and (b[j] < 0.0) == (room.b[j] < 0.0)
                 if not stayed:
                     continue
-                let_interrupt(&done, CUTS * <double>n * n * n / 6.0)
+                let_interrupt(&done, <double>n * n * n / 6.0)
                 memcpy(room.b, &b[0], n * sizeof(double))
                 memcpy(room.r, &r[0], n * sizeof(double))
                 _solve(&of, &b[0], &r[0], &room)
@@ -259,4 +282,3 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
     finally:
         free(room.all)
         free(room.free_ones)
-        free(room.square)

@@ -150,7 +150,8 @@ class LikelihoodAtEstimates:
         lowest, highest = ends_of(answers)
         weights = problem.sample.case_weights
         rows = RowScores.of(problem, self.estimates)
-        compiled = problem.rows.scores(problem.full(problem.from_user(self.estimates)))
+        found = problem.rows.scores(problem.full(problem.from_user(self.estimates)))
+        compiled = None if found is None else found[1]
         last = problem.sample.n_levels - 2
         ends = np.stack([np.minimum(highest, last), np.maximum(lowest - 1, 0)])
 

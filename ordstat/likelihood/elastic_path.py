@@ -65,6 +65,9 @@ _CROWDED = 0.5
 _RANK = 1e-10
 #: Weight of the number of models in EBIC [Chen and Chen 2008].
 _EBIC = 0.5
+#: Rows times squared columns up to which second derivatives cost little more than the
+#: score.
+_SMALL = 1 << 18
 #: How the model with thresholds and offsets only is fitted.
 _NULL = Estimation(penalty=None, start=None, tol=1e-6, max_iter=100)
 #: For the score alone, which needs no room for the information.
@@ -297,11 +300,57 @@ class PenalisedRows:
 
     def score(
         self, theta: FloatArray, b: FloatArray
-    ) -> tuple[float, FloatArray] | None:
+    ) -> tuple[float, FloatArray, Blocks | None] | None:
         if self.sparse is not None:
             return self.sparse.score(theta, b)
-        at = self.rows.evaluate(self.point(theta, b), _NO_BLOCKS)
-        return None if at is None else (at.loglik, at.score[self.order])
+        if self._wide is not None:
+            return self._score_of_wide(self._wide, theta, b)
+        x = self.point(theta, b)
+        at = self.rows.evaluate(x, None if self._few else _NO_BLOCKS)
+        if at is None:
+            return None
+        if self._few:
+            return at.loglik, at.score, at.information
+        return at.loglik, at.score[self.order], None
+
+    @cached_property
+    def _wide(self) -> FloatArray | None:
+        """(p, n) the columns of `rows`, sorted by group, where they are more than the
+        rows and the score depends on the sum of their effects.
+        """
+        rows = self.rows
+        wide = self.groups.places.size > rows.sample.n
+        if not wide or rows.layout.columns > 1 or not rows.has_scores:
+            return None
+        columns = self.groups.places - rows.layout.n_alpha
+        return np.ascontiguousarray(rows.model_rows(slice(None)).x.T[columns])
+
+    def _score_of_wide(
+        self, columns: FloatArray, theta: FloatArray, b: FloatArray
+    ) -> tuple[float, FloatArray, None] | None:
+        """`score` by way of the predictors, to which few columns contribute."""
+        given = self.rows.sample.rows
+        used = np.flatnonzero(b)
+        H = b[used] @ columns[used]
+        if given.offset is not None:
+            H += given.offset
+        none = replace(given, X=np.zeros((H.size, 0)), offset=H)
+        sample = replace(self.rows.sample, rows=none)
+        found = replace(self.rows, sample=sample, location=NO_COLUMNS).scores(theta)
+        if found is None or not np.isfinite(found[0]):
+            return None
+        loglik, each = found
+        y = sample.y
+        by_theta = np.bincount(y, each[0], theta.size + 1)[:-1]
+        by_theta += np.bincount(y, each[1], theta.size + 1)[1:]
+        return loglik, np.concatenate([by_theta, columns @ each[2]]), None
+
+    @cached_property
+    def _few(self) -> bool:
+        """Whether rows and columns are so few that second derivatives cost little."""
+        size = self.rows.sample.n * self.groups.places.size**2
+        as_given = np.array_equal(self.order, np.arange(self.order.size))
+        return self.problem.family.concave and as_given and size <= _SMALL
 
     def information(
         self, theta: FloatArray, b: FloatArray, active: IntArray

@@ -43,7 +43,7 @@ _FLAT = 1e-10
 #: Most rounds of sweeps and solves for one step.
 _ROUNDS = 200
 #: Share of the residual of the conditions that a quadratic step may leave.
-_INEXACT = 0.01
+_INEXACT = 0.1
 #: Q is taken anew where a step leaves more than this share of the residual.
 _SLOW = 0.2
 #: Share of the predicted decrease that a step has to bring [Armijo].
@@ -56,8 +56,10 @@ _POLISHED = 30
 _LEVEL = 1e-12
 #: Most conjugate gradients for one step.
 _GRADIENTS = 5_000
-#: Columns that the strong rule may add at a time: so many, or as many as are in use.
+#: Groups that may join the working set at a time: so many, or this share of those in
+#: use.
 _FEW = 20
+_MORE = 0.25
 
 
 class Products(Protocol):
@@ -91,8 +93,10 @@ class Model(Protocol):
 
     def score(
         self, theta: FloatArray, b: FloatArray
-    ) -> tuple[float, FloatArray] | None:
-        """The log-likelihood and its derivatives (t + p,); None outside the domain."""
+    ) -> tuple[float, FloatArray, Blocks | None] | None:
+        """The log-likelihood, its derivatives (t + p,), and `information` by all
+        coefficients where that costs little more; None outside the domain.
+        """
 
     def information(
         self, theta: FloatArray, b: FloatArray, active: IntArray
@@ -229,6 +233,8 @@ class Shrinkage:
 
     def of(self, groups: IntArray) -> Shrinkage:
         """The penalty of some groups."""
+        if groups.size == self.l1.size:
+            return self
         inside = self.members(groups)
         return replace(
             self,
@@ -268,6 +274,9 @@ class PenalisedPoint:
     loglik : float
     by_theta : (t,)
     by_b : (p,)
+    information : Blocks or None
+        Negative second derivatives of the log-likelihood itself by theta and all
+        coefficients, where they cost little.
     """
 
     theta: FloatArray
@@ -275,6 +284,7 @@ class PenalisedPoint:
     loglik: float
     by_theta: FloatArray
     by_b: FloatArray
+    information: Blocks | None = None
 
     @classmethod
     def of(
@@ -284,7 +294,7 @@ class PenalisedPoint:
         found = model.score(theta, b)
         if found is None:
             return None
-        loglik, score = found
+        loglik, score, information = found
         slope = score / model.total
         return cls(
             theta=theta,
@@ -292,6 +302,7 @@ class PenalisedPoint:
             loglik=loglik / model.total,
             by_theta=slope[: theta.size],
             by_b=slope[theta.size :],
+            information=information,
         )
 
 
@@ -310,6 +321,8 @@ class Quadratic:
     Q : (q, q)
     bound : (A,)
         Largest eigenvalue of the block of each group.
+    factor, kept : (q, q) and (q + 1,)
+        What `minimise` keeps of its last exact solve.
     """
 
     groups: IntArray
@@ -319,6 +332,8 @@ class Quadratic:
     V: FloatArray
     Q: FloatArray
     bound: FloatArray
+    factor: FloatArray
+    kept: IntArray
 
     @classmethod
     def at(
@@ -326,7 +341,11 @@ class Quadratic:
     ) -> Quadratic | None:
         """At a point; None if the curvature is not that of a maximum in theta."""
         active = penalty.members(groups)
-        blocks = model.information(point.theta, point.b, active)
+        blocks = point.information
+        if blocks is None:
+            blocks = model.information(point.theta, point.b, active)
+        elif active.size < point.b.size:
+            blocks = blocks.among(active)
         parts = None if blocks is None else blocks.eliminated()
         if parts is None:
             return None
@@ -346,6 +365,8 @@ class Quadratic:
             V=V,
             Q=Q,
             bound=bound,
+            factor=np.empty(Q.shape),
+            kept=np.zeros(len(Q) + 1, dtype=np.intp),
         )
 
     def theta_step(self, by_theta: FloatArray) -> FloatArray:
@@ -370,7 +391,7 @@ class Quadratic:
         b = before.copy()
         minimise(
             *(self.Q, own.starts, self.bound, own.l1, own.l2, own.lower, own.upper),
-            *(b, r.copy(), tolerance, _ROUNDS),
+            *(b, r.copy(), tolerance, _ROUNDS, self.factor, self.kept),
         )
         return b
 
@@ -502,10 +523,10 @@ class PathPoint:
         """
         if isinstance(self.quadratic, SmoothQuadratic):
             return float("nan")
-        bend = self.penalty.curvature(self.point.b)
         used = np.flatnonzero(self.point.b)
-        if not bend.any():
+        if not used.size or (self.penalty.single and not self.penalty.l2.any()):
             return float(used.size)
+        bend = self.penalty.curvature(self.point.b)
         groups = np.unique(self.penalty.group[used])
         fresh = Quadratic.at(model, self.point, self.penalty, groups)
         if fresh is None:
@@ -546,23 +567,21 @@ def solve(
     """
     before = np.inf
     steps = 0
+    if isinstance(quadratic, Quadratic) and penalty.l2.any():
+        quadratic.kept[0] = 0  # its factor is that of another ridge
     while True:
         left = penalty.residual(point.by_b, point.b)
-        residual = float(np.abs(np.append(left, point.by_theta)).max())
+        residual = float(np.abs(left).max(initial=np.abs(point.by_theta).max()))
         if residual <= tolerance or steps == max_iter:
             break
         failing = penalty.lengths(left) > tolerance
-        stale = quadratic is None or residual > _SLOW * before
+        missing = failing.copy()
         if quadratic is not None:
-            missing = failing.copy()
             missing[quadratic.groups] = False
-            stale = stale or bool(missing.any())
+        stale = quadratic is None or point.information is not None
+        stale = stale or bool(missing.any()) or residual > _SLOW * before
         if stale:
-            if model.has_products and penalty.smooth:
-                quadratic = SmoothQuadratic.at(model, point, penalty)
-            else:
-                groups = _working_set(penalty, point, failing, likely)
-                quadratic = Quadratic.at(model, point, penalty, groups)
+            quadratic = _quadratic(model, point, penalty, failing, likely)
         if quadratic is None:
             break
         accuracy = max(_INEXACT * residual, 0.1 * tolerance)
@@ -583,6 +602,22 @@ def solve(
     )
 
 
+def _quadratic(
+    model: Model,
+    point: PenalisedPoint,
+    penalty: Shrinkage,
+    failing: BoolArray,
+    likely: BoolArray,
+) -> Quadratic | SmoothQuadratic | None:
+    """At a point, in the working set."""
+    if model.has_products and penalty.smooth:
+        return SmoothQuadratic.at(model, point, penalty)
+    groups = np.arange(likely.size)
+    if point.information is None:
+        groups = _working_set(penalty, point, failing, likely)
+    return Quadratic.at(model, point, penalty, groups)
+
+
 def _working_set(
     penalty: Shrinkage, point: PenalisedPoint, failing: BoolArray, likely: BoolArray
 ) -> IntArray:
@@ -591,7 +626,7 @@ def _working_set(
     """
     used = (penalty.lengths(point.b) > 0.0) | (penalty.l1 == 0.0)
     others = np.flatnonzero((failing | likely) & ~used)
-    most = max(_FEW, int(used.sum()))
+    most = max(_FEW, int(_MORE * used.sum()))
     if others.size > most:
         with np.errstate(divide="ignore"):
             steepness = (penalty.lengths(point.by_b) / penalty.l1)[others]

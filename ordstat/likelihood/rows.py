@@ -310,17 +310,22 @@ class LikelihoodRows:
         mean = np.append(self.location.mean, np.zeros(self.scale.mean.size))
         return mean, 1.0 / deviation
 
-    def scores(self, x: FloatArray) -> FloatArray | None:
-        """(4, N) derivatives at x of every row's log-probability, times its weight, by
-        theta_y, theta_{y-1}, H and tau.
+    @property
+    def has_scores(self) -> bool:
+        """Whether the rows have `scores`."""
+        return self._compiles and self.flexible is None
+
+    def scores(self, x: FloatArray) -> tuple[float, FloatArray] | None:
+        """The log-likelihood at x, and (4, N) derivatives of every row's
+        log-probability, times its weight, by theta_y, theta_{y-1}, H and tau.
 
         None outside the domain, or if the model needs `_by_terms`.
         """
-        if not self._compiles or self.flexible is not None:
+        if not self.has_scores:
             return None
         scores = np.zeros((4, self.sample.n))
         inside = self._sums(x, float(np.abs(x).max()), False, scores)
-        return None if inside is None else scores
+        return None if inside is None else (inside[0], scores)
 
     def _compiled(
         self, x: FloatArray, largest: float, information: Blocks | None
@@ -365,13 +370,13 @@ class LikelihoodRows:
         given = (*self._column_scales, self.shape[0], theta, step, rest, *limits)
         link = _COMPILED.get(self.family.link.name)
         if link is not None:
-            sums = _zeros(theta.shape, rest.size)
+            sums = _zeros(theta.shape, rest.size, second)
             loglik = interval_sums(
                 *self._by_row, *given, link, None, *sums, second, scores
             )
             if not np.isnan(loglik):
                 return loglik, sums
-        sums = _zeros(theta.shape, rest.size)
+        sums = _zeros(theta.shape, rest.size, second)
         loglik = 0.0
         for some in row_blocks(self.sample.n, room=_CHUNK):
             parts = self._intervals(some, alpha, rest)
@@ -483,12 +488,15 @@ def _of_pairs(pairs: FloatArray, thresholds: int, columns: int) -> FloatArray:
     return out.swapaxes(1, 2).reshape(size, size)
 
 
-def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:
+def _zeros(
+    shape: tuple[int, ...], q: int, square: bool = True
+) -> tuple[FloatArray, ...]:
     """Zeros for the sums of the compiled pass, of n thresholds with m coefficients each
     and q other parameters.
 
     Scores of the thresholds, their second derivatives with themselves and the threshold
-    below, and with the others; scores and second derivatives of the others.
+    below, and with the others; scores and second derivatives of the others, which are
+    left out without `square`.
     """
     n, m = shape
     return (
@@ -496,5 +504,5 @@ def _zeros(shape: tuple[int, ...], q: int) -> tuple[FloatArray, ...]:
         np.zeros((2, n, m, m)),
         np.zeros((n, m, q)),
         np.zeros(q),
-        np.zeros((q, q)),
+        np.zeros((q, q) if square else (0, 0)),
     )

@@ -141,7 +141,7 @@ class SparseLikelihood:
 
     def score(
         self, theta: FloatArray, b: FloatArray
-    ) -> tuple[float, FloatArray] | None:
+    ) -> tuple[float, FloatArray, None] | None:
         """The log-likelihood and its derivatives (t + p,); None outside the domain."""
         predictor = self._predictor(theta, b)
         if predictor is None:
@@ -162,7 +162,7 @@ class SparseLikelihood:
         score = np.concatenate([by_theta, self.columns.transposed(by_score)])
         if not np.isfinite(loglik) or not np.isfinite(score).all():
             return None
-        return loglik, score
+        return loglik, score, None
 
     def information(
         self, theta: FloatArray, b: FloatArray, active: IntArray

@@ -18,6 +18,7 @@ class Quadratic:
     """N (g'x - x'Hx / 2) of x = (theta, b), as a log-likelihood."""
 
     has_products = False
+    gives_information = False
 
     def __init__(self, rng, p, t=2):
         A = rng.normal(size=(p + t + 5, p + t))
@@ -29,7 +30,10 @@ class Quadratic:
     def score(self, theta, b):
         x = np.concatenate([theta, b])
         value = self.g @ x - 0.5 * x @ self.H @ x
-        return self.total * value, self.total * (self.g - self.H @ x)
+        second = None
+        if self.gives_information:
+            second = self.information(theta, b, np.arange(b.size))
+        return self.total * value, self.total * (self.g - self.H @ x), second
 
     def information(self, theta, b, active):
         index = np.append(np.arange(self.t), self.t + active)
@@ -105,10 +109,12 @@ PENALTIES = {
 }
 
 
+@pytest.mark.parametrize("gives_information", [False, True])
 @pytest.mark.parametrize("name", PENALTIES)
-def test_minimum_of_a_quadratic_function(name):
+def test_minimum_of_a_quadratic_function(name, gives_information):
     penalty = PENALTIES[name]
     model = Quadratic(np.random.default_rng(3), 12)
+    model.gives_information = gives_information
     begun = proximal.PenalisedPoint.of(model, np.zeros(2), np.zeros(12))
     found = proximal.solve(
         model, begun, penalty, 1e-10, np.zeros(penalty.l1.size, dtype=bool)
@@ -167,7 +173,8 @@ def test_minimise_equals_its_twin(name, rounds):
     for loop in (minimise, twins_descent.minimise):
         b = begun.copy()
         r = np.linspace(-1.0, 1.0, 12)
-        loop(Q, starts, bound, *given, b, r, 1e-12, rounds)
+        kept = np.empty((12, 12)), np.zeros(13, dtype=np.intp)
+        loop(Q, starts, bound, *given, b, r, 1e-12, rounds, *kept)
         results.append(np.concatenate([b, r]))
     np.testing.assert_allclose(results[0], results[1], atol=1e-11)
     if rounds == 200:
@@ -175,6 +182,24 @@ def test_minimise_equals_its_twin(name, rounds):
         left = np.linspace(-1.0, 1.0, 12) - Q @ (b - begun)
         np.testing.assert_allclose(r, left, atol=1e-12)
         assert np.abs(penalty.residual(r, b)).max() <= 1e-12
+
+
+@pytest.mark.parametrize("name", ["lasso", "elastic net", "groups", "bounds alone"])
+def test_a_kept_factor_changes_no_minimum(name):
+    """Of other linear parts with the same Q, and where other coefficients are 0."""
+    penalty = PENALTIES[name]
+    A = np.random.default_rng(4).normal(size=(20, 12))
+    Q = A.T @ A / 20
+    ends = list(pairwise(penalty.starts))
+    bound = np.array([np.linalg.eigvalsh(Q[a:z, a:z])[-1] for a, z in ends])
+    kept = np.empty((12, 12)), np.zeros(13, dtype=np.intp)
+    for scale in (1.0, 1.01, 1.3, -2.0):
+        b = np.zeros(12)
+        r = scale * np.linspace(-1.0, 1.0, 12)
+        given = penalty.l1, penalty.l2, penalty.lower, penalty.upper
+        minimise(Q, penalty.starts, bound, *given, b, r, 1e-12, 200, *kept)
+        left = scale * np.linspace(-1.0, 1.0, 12) - Q @ b
+        assert np.abs(penalty.residual(left, b)).max() <= 1e-11
 
 
 def test_products_give_the_ridge_of_a_quadratic_function():

@@ -53,7 +53,7 @@ def test_derivatives_are_those_of_differences(family, link):
     likelihood = SparseLikelihood(problem=method.problem(sample))
     rng = np.random.default_rng(1)
     at = np.append([-0.8, 0.1, 0.9], 0.3 * rng.normal(size=6))
-    loglik, score = likelihood.score(at[:3], at[3:])
+    loglik, score, _ = likelihood.score(at[:3], at[3:])
 
     def value(point):
         return likelihood.score(point[:3], point[3:])
