@@ -117,7 +117,10 @@ _RENAMED = {
 }
 
 #: Fields of earlier files of version 1 that their class no longer has.
-_LEFT_OUT = {"formula.design.Design": ("checksum",)}
+_LEFT_OUT = {
+    "formula.design.Design": ("checksum",),
+    "likelihood.fit.LikelihoodFit": ("digits",),
+}
 
 
 def dataclass_named(name: str, names: set[str]) -> Any:

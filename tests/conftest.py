@@ -62,7 +62,6 @@ def wine_logit(wine):
         n_zeta=0,
         aliased=np.zeros(6, dtype=bool),
         information=information,
-        digits=np.full(6, 12.0),
         loglik=case.loglik,
         null_loglik=load_case("wine_null").loglik,
         n_obs=72.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -39,8 +39,8 @@ class Convergence(Reported, Certificate):
         log-likelihood on the user's scale), error (of the estimate: the next Newton
         step), decimals (correct decimals of the estimate), digits (correct significant
         digits, allowing for rounding; at most 15). NaN where aliased or without
-        standard errors. For a penalised fit, where the gradient of the likelihood does
-        not vanish, only digits is given.
+        standard errors, and in a penalised fit, where the gradient of the likelihood
+        does not vanish.
     eigenvalues : (P',) array
         Eigenvalues of the observed information on the user's scale, largest first; they
         depend on the units of the columns. Empty for more than 1,000 parameters.
@@ -94,18 +94,10 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
     digits, eigenvalues.
     """
     fit = r.fit
-    gradient, error = _gradient_and_error(r)
-    if r.method.penalised:
-        gradient[:] = error[:] = np.nan
-    with np.errstate(divide="ignore"):
-        decimals = np.clip(np.floor(-np.log10(2.0 * error)), 0.0, 16.0)
     estimates = {"estimate": fit.coefficients, "std_error": r.se.to_numpy()}
-    exact = {
-        "gradient": gradient,
-        "error": error,
-        "decimals": decimals,
-        "digits": fit.digits,
-    }
+    exact: dict[str, Any] = dict.fromkeys(_DIGITS, np.nan)
+    if not r.method.penalised:
+        exact = _accuracy(r)
     frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
     if fit.marginal is None:
         condition = dict(fit.certificate.details).get("condition number", np.nan)
@@ -155,3 +147,26 @@ def _gradient_and_error(r: LikelihoodResults) -> tuple[FloatArray, FloatArray]:
     error = with_aliased(np.abs(fit.information.times(gradient[~fit.aliased])), fit)
     gradient[fit.aliased] = np.nan
     return gradient, error
+
+
+def _accuracy(r: LikelihoodResults) -> dict[str, FloatArray]:
+    """(P,) gradient, error, and correct decimals and digits of every estimate."""
+    gradient, error = _gradient_and_error(r)
+    with np.errstate(divide="ignore"):
+        decimals = np.floor(-np.log10(2.0 * error))
+        digits = np.floor(-np.log10(_relative(r.fit, error)))
+    return {
+        "gradient": gradient,
+        "error": error,
+        "decimals": np.clip(decimals, 0.0, 16.0),
+        "digits": np.clip(digits, 0.0, 15.0),
+    }
+
+
+def _relative(fit: LikelihoodFit, error: FloatArray) -> FloatArray:
+    """(P,) errors of the estimates and their rounding, relative to the estimate, or to
+    its standard error where that is larger.
+    """
+    errors = error + with_aliased(fit.likelihood.rounding(), fit)
+    deviations = with_aliased(np.sqrt(fit.information.variances), fit)
+    return errors / np.fmax(np.abs(fit.coefficients), deviations)

@@ -67,6 +67,11 @@ class LikelihoodAtEstimates:
         """The values of the rows with a positive weight."""
         return values if self.problem.used is None else values[self.problem.used]
 
+    def rounding(self) -> FloatArray:
+        """(P',) rounding errors of the estimates."""
+        user = self.problem.user
+        return user.rounding(user.coordinates(self.estimates))
+
     def score_products(
         self, cluster: IntArray | None, bread: FloatArray | None = None
     ) -> FloatArray:

@@ -889,7 +889,6 @@ def fit_at(
         n_zeta=0,
         aliased=~problem.estimated,
         information=UnknownCovariance(estimates.size),
-        digits=np.full(problem.estimated.size, np.nan),
         loglik=float(path.loglik[position]),
         null_loglik=path.null_loglik,
         null_edf=problem.user.c.size,

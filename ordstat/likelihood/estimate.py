@@ -347,19 +347,6 @@ class Estimate:
             limiting_covariance(problem, optimum, np.hstack(held)), unfinished
         )
 
-    def digits(
-        self, information: InverseInformation | CovarianceMatrix | UnknownCovariance
-    ) -> FloatArray:
-        """(P',) correct significant digits of each estimate, from the Newton step left
-        over and rounding.
-        """
-        user = self.problem.user
-        optimum = self.optimum
-        # a fit that diverged has no correct digits
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            errors = np.abs(user.coefficients(optimum.step)) + user.rounding(optimum.x)
-        return correct_digits(self.coefficients, errors, information.variances)
-
 
 def loglik_of_censored(sample: Sample) -> float | None:
     """The largest log-likelihood of probabilities of the levels alone; None where
@@ -390,17 +377,3 @@ def loglik_of_censored(sample: Sample) -> float | None:
     at_risk = died + beyond
     of_level = xlogy(died, died / at_risk) + xlogy(beyond, beyond / at_risk)
     return float(of_level.sum())
-
-
-def correct_digits(
-    estimates: FloatArray, errors: FloatArray, variances: FloatArray
-) -> FloatArray:
-    """(P',) correct significant digits of each estimate, at most 15, from its possible
-    error.
-
-    An estimate smaller than its standard error is measured against that.
-    """
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        size = np.fmax(np.abs(estimates), np.sqrt(variances))
-        digits = np.floor(-np.log10(np.maximum(errors / size, 1e-16)))
-    return np.asarray(np.fmin(np.fmax(digits, 0.0), 15.0))  # 0 of NaN

@@ -38,9 +38,6 @@ class LikelihoodFit(Fit):
     information : InverseInformation, CovarianceMatrix or UnknownCovariance
         Standard errors and covariance of the estimated parameters, in the order of
         `coefficients`.
-    digits : (P,)
-        Estimated number of correct significant digits of each coefficient; NaN where
-        aliased.
     loglik, null_loglik : float
         At the optimum; with thresholds only (plus offset).
     n_obs : float
@@ -84,7 +81,6 @@ class LikelihoodFit(Fit):
     n_zeta: int
     aliased: BoolArray
     information: Any
-    digits: FloatArray
     loglik: float
     null_loglik: float
     n_obs: float

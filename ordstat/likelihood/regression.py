@@ -394,11 +394,10 @@ class OrdinalRegression(Method):
         coefficients = estimate.coefficients
         rule = problem.rule(coefficients, estimate.family, self.cost_matrix)
         information = estimate.information()
-        digits = estimate.digits(information)
         return LikelihoodFit(
             **fields,
             rule=rule,
-            certificate=_certificate(estimate, int(digits.min()), fields["smooths"]),
+            certificate=_certificate(estimate, fields["smooths"]),
             trace=Trace(
                 iterations=optimum.logliks.size - 1,
                 objective=optimum.logliks,
@@ -409,7 +408,6 @@ class OrdinalRegression(Method):
             coefficients=problem.spread(coefficients),
             expansion=problem.rule_slopes(coefficients),
             information=information,
-            digits=problem.spread(digits),
             loglik=estimate.loglik(),
             higher_by=estimate.start.higher_by,
             diverging_elsewhere=_diverging_elsewhere(estimate),
@@ -523,15 +521,12 @@ def _penalty(given: Any) -> Penalty | None:
     )
 
 
-def _certificate(
-    estimate: Estimate, digits: int, smooths: Smoothness | None
-) -> Certificate:
-    """How far the score is from 0; `digits` are correct in every estimate."""
+def _certificate(estimate: Estimate, smooths: Smoothness | None) -> Certificate:
+    """How far the score is from 0."""
     optimum = estimate.optimum
     details: list[tuple[str, Any]] = [
         ("condition number", optimum.information.condition_number()),
         ("iterations", optimum.logliks.size - 1),
-        ("correct digits", digits),
     ]
     start = estimate.start
     if start.higher is not None:

@@ -120,6 +120,11 @@ class MarginalLikelihood:
         inner = np.nan_to_num(self.inner_covariance)
         return np.asarray(self.to_user @ (inner @ gradient))
 
+    def rounding(self) -> FloatArray:
+        """(P',) rounding errors of the fixed parameters."""
+        size = self.model.n_fixed
+        return 2.0**-53 * np.abs(self.model.to_user) @ np.abs(self.at.psi[:size])
+
     @property
     def condition(self) -> float:
         """Condition number of the information about parameters not at a boundary, on
@@ -380,6 +385,8 @@ def spreads_diverge(problem: Problem, likelihood: MarginalLikelihood) -> bool:
     what it stretches.
     """
     scales = problem.layout.of_scale
+    if scales.start == scales.stop:
+        return False
     z = problem.rows.model_rows(slice(None)).z
     free = np.where(likelihood.free[:, None] & likelihood.free, 1.0, 0.0)
     values, axes = np.linalg.eigh(np.nan_to_num(likelihood.information) * free)

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from .._typing import FloatArray
 from ..checks import require_memory
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.random_rows import check_whole_groups
 from ..formula.sample import Sample
 from ..judging.costs import CostMatrix
-from ..likelihood.estimate import Estimate, correct_digits
+from ..likelihood.estimate import Estimate
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.user_scale import CovarianceMatrix
 from ..newton import Ended
@@ -157,22 +156,10 @@ def with_random_effects(
         scores=rule.scores(sample.rows),
         coefficients=problem.spread(likelihood.fixed),
         information=information,
-        digits=problem.spread(_digits(likelihood, information.variances)),
         loglik=likelihood.loglik,
         marginal=marginal,
         likelihood=cast(Any, likelihood),
     )
-
-
-def _digits(likelihood: MarginalLikelihood, variances: FloatArray) -> FloatArray:
-    """Correct significant digits of the fixed parameters, from the last step and
-    rounding.
-    """
-    model = likelihood.model
-    size = model.n_fixed
-    rounding = 2.0**-53 * np.abs(model.to_user) @ np.abs(likelihood.at.psi[:size])
-    errors = np.abs(likelihood.last_step()[:size]) + rounding
-    return correct_digits(likelihood.fixed, errors, variances)
 
 
 def _diverging_spreads(random: str) -> DataError:

@@ -84,9 +84,9 @@ def test_digits_against_the_same_rows_in_another_order(model: str) -> None:
     table = fit.certificate.table
     size = np.maximum(fit.params[table.index].abs(), fit.se[table.index])
     apart = (fit.params - other.params)[table.index].abs() / size
-    digits = np.minimum(fit.fit.digits, other.fit.digits)
+    digits = np.minimum(table["digits"], other.certificate.table["digits"])
     assert (apart <= 10.0 ** (1.0 - digits)).all()
-    assert table["digits"].tolist() == fit.fit.digits.tolist() and (digits >= 8).all()
+    assert (digits >= 8).all()
 
 
 def pairs(n: int, groups: int, nested: bool) -> pd.DataFrame:
