@@ -19,7 +19,7 @@ from .checks import label_texts, words
 from .exceptions import DataError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
 from .formula.extrapolation import tell_far
-from .formula.names import Parameter, by_text
+from .formula.names import Parameter, printed_names
 from .formula.sample import Rows, Sample
 from .formula.weights import total_of
 from .judging.costs import sample_costs
@@ -269,7 +269,7 @@ class OrdinalResults:
         given = label_texts(labels)
         pairs = self.design.spec.shown(given)
         pairs += [(record.name, record.shown(given)) for record in self.all_parameters]
-        return by_text(pairs)
+        return printed_names(pairs)
 
     @property
     def all_parameters(self) -> list[Parameter]:

@@ -16,7 +16,7 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import brief, canonical, require_memory, shown_labels, suggest
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
-from .columns import Factor, Value, factor_of, matched, recode
+from .columns import Factor, Value, factor_of, fitted_codes, matched
 from .names import ColumnName, Piece
 from .ordered_effects import OrderedEffect
 from .parse import MAX_COLUMNS, Expression, Side, Term, shown
@@ -211,10 +211,10 @@ class Coding:
             codes = np.maximum(codes, -1)
             made = [codes.astype(np.float64)]
         elif full:
-            codes = recode(value, self.levels, self.label)
+            codes = fitted_codes(value, self.levels, self.label)
             made = [codes == code for code in range(len(self.levels))]
         else:
-            codes = recode(value, self.levels, self.label)
+            codes = fitted_codes(value, self.levels, self.label)
             made = self._contrast_columns(codes)
         missing = codes < 0
         if not missing.any():

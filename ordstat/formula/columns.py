@@ -411,7 +411,7 @@ def matched(factor: Factor, levels: tuple[Any, ...]) -> tuple[IntArray, list[Any
     return codes, [factor.levels[code] for code in np.unique(factor.codes[codes == -2])]
 
 
-def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
+def fitted_codes(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     """(N,) codes by the levels of a fit, -1 if missing; DataError for levels that are
     not in the fit.
     """
@@ -425,7 +425,9 @@ def recode(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
     return codes
 
 
-def known(value: Value, levels: tuple[Any, ...], name: str) -> IntArray:
+def fitted_codes_or_missing(
+    value: Value, levels: tuple[Any, ...], name: str
+) -> IntArray:
     """(N,) codes by the levels of a fit, -1 if missing or not in the fit, with a
     DataWarning for these.
     """
@@ -476,7 +478,8 @@ class Columns:
     ----------
     frame : pandas.DataFrame
     declared : mapping of column name to Factor, optional
-        Factor columns of a fit, without rows; their levels hold for this frame too.
+        Factor columns of a fit, without rows; their levels hold for this frame too. If
+        it is empty, the fit has numbers alone, which are read together.
     unseen_missing : bool
         Whether other levels of these columns count as missing; else they raise
         DataError.
@@ -493,7 +496,8 @@ class Columns:
         self._declared = declared or {}
         self._columns: dict[str, Column] = {}
         self._ranges: dict[str, tuple[float, float] | None] = {}
-        if declared == {} and frame.columns.is_unique:
+        numbers_alone = declared is not None and not declared
+        if numbers_alone and frame.columns.is_unique:
             self._columns = _read_at_once(frame)
 
     def __contains__(self, name: str) -> bool:
@@ -503,16 +507,23 @@ class Columns:
         """A column; if it is missing, a DataError names the role that needs it."""
         if name not in self._columns:
             column = read(find_column(self.frame, name, role))
-            if (factor := self._declared.get(name)) is not None:
-                codes = (known if self._unseen_missing else recode)(
-                    column.value, factor.levels, name
-                )
-                missing = column.missing
-                if self._unseen_missing:
-                    missing = codes < 0 if missing is None else missing | (codes < 0)
-                column = Column(replace(factor, codes=codes), missing)
+            factor = self._declared.get(name)
+            if factor is not None:
+                column = self._as_in_fit(column, factor, name)
             self._columns[name] = column
         return self._columns[name]
+
+    def _as_in_fit(self, column: Column, factor: Factor, name: str) -> Column:
+        """A column with the codes of a factor of the fit."""
+        value, missing = column
+        if not self._unseen_missing:
+            codes = fitted_codes(value, factor.levels, name)
+            return Column(replace(factor, codes=codes), missing)
+        codes = fitted_codes_or_missing(value, factor.levels, name)
+        absent = codes < 0
+        if missing is not None:
+            absent |= missing
+        return Column(replace(factor, codes=codes), absent)
 
     def range(self, name: str) -> tuple[float, float] | None:
         """Least and largest number of a column, found once; None of other columns.

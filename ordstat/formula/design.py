@@ -32,7 +32,7 @@ from .coding import (
 from .columns import Column, Columns, Factor, Value, matched
 from .doubtful import column_notes
 from .factors import Transform, contrast_of
-from .names import by_text, in_own_names
+from .names import in_own_names, printed_names
 from .ordered_effects import stepped_columns
 from .parse import parse_expression
 from .random_rows import RandomColumns, RandomRows
@@ -294,7 +294,7 @@ class Design:
             if old is not new and (
                 name != other or not np.array_equal(old, new, equal_nan=True)
             ):
-                return f"the {_HELD.get(name, name)}"
+                return f"the {_ARRAY_NAMES.get(name, name)}"
         return ""
 
 
@@ -336,7 +336,7 @@ _WITH_ARRAYS = (
 )
 
 #: Descriptions of arrays of a sample or a survey; the others are called by their field.
-_HELD = {
+_ARRAY_NAMES = {
     "X": "columns of the formula",
     "y": "response",
     "z": "groups",
@@ -721,7 +721,7 @@ def constrained(design: Design, constraints: Any) -> Design:
     if not isinstance(constraints, Mapping):
         raise OptionError(f"{_CONSTRAINTS}; got {constraints!r}.")
     signs = np.zeros(len(design.names), dtype=np.int8)
-    shown = by_text(design.spec.shown({}))
+    shown = printed_names(design.spec.shown({}))
     for given, sign in constraints.items():
         column = in_own_names(str(given), shown)
         if column not in design.names or str(sign) not in _SIGNS:

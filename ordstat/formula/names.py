@@ -252,12 +252,12 @@ def shown_group(group: Term, labels: Mapping[str, str]) -> str:
     return ":".join([shown_factor(factor, labels) for factor in group.factors])
 
 
-def by_text(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+def printed_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Printed names by names; a name that two things share is printed as it is.
 
     Examples
     --------
-    >>> by_text([("a:b", "a × b"), ("c", "c: 1"), ("a:b", "a:b")])
+    >>> printed_names([("a:b", "a × b"), ("c", "c: 1"), ("a:b", "a:b")])
     {'c': 'c: 1'}
     """
     shown: dict[str, str] = {}
@@ -277,8 +277,8 @@ def in_own_names(text: str, shown: Mapping[str, str]) -> str:
     text : str
         One name, or a hypothesis.
     shown : mapping of names to printed names
-        As `by_text` makes it. A printed name that two things share, or that is the name
-        of another thing, is left as it is.
+        As `printed_names` makes it. A printed name that two things share, or that is
+        the name of another thing, is left as it is.
 
     Examples
     --------

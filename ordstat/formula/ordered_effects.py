@@ -143,8 +143,13 @@ class SteppedColumns:
 def stepped_columns(
     spec: FormulaSpec, terms: Mapping[str, slice]
 ) -> tuple[SteppedColumns, ...] | None:
-    """Those of the terms mono(x) and fuse(x), which have these columns; None without
-    any.
+    """The columns of mono(x) and fuse(x); None without such terms.
+
+    Parameters
+    ----------
+    spec : FormulaSpec
+    terms : mapping of str to slice
+        Columns of X of each location term.
     """
     found = []
     for term, _, coding in stepped_terms(spec):
@@ -156,7 +161,7 @@ def stepped_columns(
 
 
 def stepped_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
-    """Those of the ordered terms whose steps can be 0."""
+    """The terms mono(x) and fuse(x), whose steps can be 0."""
     return [
         (term, factor, coding)
         for term, factor, coding in ordered_terms(spec)

@@ -18,14 +18,15 @@ from ..exceptions import FormulaError
 MAX_CHARACTERS = 100_000
 MAX_TERMS = 10_000
 MAX_COLUMNS = 100_000
-#: Most nested parentheses, most bars of random terms and conditions, and largest
-#: exponent as in (a + b)^2.
+#: Most nested parentheses.
 MAX_DEPTH = 50
+#: Most bars of random terms and conditions.
 MAX_BARS = 100
+#: Largest exponent, as in (a + b)^2.
 MAX_POWER = 99
-#: Most characters of all terms; most unions and products of terms, well below a second
-#: of work.
+#: Most characters of all terms.
 MAX_LABELS = 1_000_000
+#: Most unions and products of terms, well below a second of work.
 MAX_STEPS = 2_000_000
 #: Most characters of a formula in an error.
 _SHOWN = 200
@@ -36,10 +37,11 @@ FORM = (
     " outer/inner), after a +; several groups are several terms: (1 | a) + (1 | b)"
 )
 NO_DOLLAR = "write columns without 'data$' before their names."
-#: Names of values, unless the data have such a column.
-#: The function of smooth terms, and its argument that gives every group its own.
+#: The function of smooth terms.
 SMOOTH = "s"
+#: Its argument that gives every group its own curve.
 _BY = "by"
+#: Names of values, unless the data have such a column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
 
 #: A name, with the marks of other scripts that follow a letter.
@@ -200,17 +202,15 @@ def parse_expression(text: str) -> Expression:
         return quoted(piece) if alike else _R_SPELLING.get(piece, piece)
 
     check_text(text)
+    label = " ".join(text.split())
+    code = _PIECES.sub(spelled, label).strip()
     try:
-        return Expression(
-            ast.unparse(
-                _tree(_PIECES.sub(spelled, label := " ".join(text.split())).strip())
-            ),
-            label,
-        )
+        key = ast.unparse(_tree(code))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise FormulaError(
             f"Cannot read {shown(label)} in the formula: {_why(error, label)}"
         ) from error
+    return Expression(key, label)
 
 
 def _why(error: Exception, label: str) -> str:
@@ -377,7 +377,10 @@ class RandomPart:
         """The text without blanks; no expression of columns has the same key."""
         return "".join(self.text.split())
 
-    label = property(lambda self: self.text)
+    @property
+    def label(self) -> str:
+        """The text; products of terms are made of these and of expressions alike."""
+        return self.text
 
 
 class Token(NamedTuple):

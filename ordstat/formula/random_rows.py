@@ -96,7 +96,7 @@ class RandomColumns:
             variances = variances * (self.root**2).sum(axis=1)[self.codes]
         return np.asarray(variances)
 
-    def spelt_out(self) -> RandomColumns:
+    def with_independent_effects(self) -> RandomColumns:
         """The term with independent effects if the groups have a covariance; codes of
         -1 do not change.
         """
@@ -141,7 +141,7 @@ class RandomRows:
             tuple(term.with_groups(groups, codes) for term, (groups, codes) in pairs)
         )
 
-    def apart(self) -> IntArray:
+    def independent_sets(self) -> IntArray:
         """(N,) codes of independent sets of rows, which share no random effect.
 
         These are the groups of a single term, or the outermost groups of nested terms.

@@ -126,7 +126,7 @@ class RandomTerm:
                     return f"{first} and {shown_labels(labels, 3)} in newdata"
         return ""
 
-    def apart(self, data: Any, complete: BoolArray) -> IntArray:
+    def groups_of_rows(self, data: Any, complete: BoolArray) -> IntArray:
         """(n,) codes of the groups of complete rows of new data, by their labels; every
         row is a group without the columns of the group.
         """

@@ -9,10 +9,9 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..compiled.sums import add_by
 
-#: Most numbers in memory at once (32 MB), and numbers that fit in the cache.
+#: Most numbers in memory at once (32 MB).
 HELD = 1 << 22
-
-
+#: Numbers that fit in the cache.
 CACHED = 1 << 15
 
 

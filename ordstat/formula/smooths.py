@@ -12,6 +12,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..checks import number, one_of, whole
 from ..exceptions import FormulaError, OptionError
+from .names import ColumnName
 from .ordered_effects import ordered_terms, steps
 from .parse import SMOOTH, Expression, dotted_name, source
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from .coding import Coding, ModelMatrix
     from .factors import Weighted
-    from .names import ColumnName
     from .spec import FormulaSpec
 
 BASES = ("ps", "cr")
@@ -87,10 +87,11 @@ class Smooth:
         spline = self._spline
         low, high = self.ends
         values = spline(np.clip(x, low, high))
-        for beyond, end in ((np.minimum(x - low, 0.0), low), (x - high, high)):
-            reach = beyond if end == low else np.maximum(beyond, 0.0)
-            if reach.any():
-                values = values + np.outer(reach, spline(end, 1))
+        below = np.minimum(x - low, 0.0)
+        above = np.maximum(x - high, 0.0)
+        for distance, end in ((below, low), (above, high)):
+            if distance.any():
+                values = values + np.outer(distance, spline(end, 1))
         return np.asarray(values)
 
     @cached_property
@@ -191,25 +192,25 @@ class SmoothBlock:
     weight: float | None = None
 
     @cached_property
-    def values(self) -> tuple[FloatArray, FloatArray]:
+    def _eigen(self) -> tuple[FloatArray, FloatArray]:
         """Eigenvalues (m,) and eigenvectors of S, rounding of 0 as 0."""
         values, vectors = np.linalg.eigh(self.penalty)
         return np.where(values > _ROUNDING * values[-1], values, 0.0), vectors
 
     @property
     def rank(self) -> int:
-        return int(np.count_nonzero(self.values[0]))
+        return int(np.count_nonzero(self._eigen[0]))
 
     @property
     def log_det(self) -> float:
         """Logarithm of the product of the positive eigenvalues."""
-        values = self.values[0]
+        values = self._eigen[0]
         return float(np.log(values[values > 0.0]).sum())
 
     @property
-    def straight(self) -> FloatArray:
+    def null_space(self) -> FloatArray:
         """(m, d) coefficients that are not penalised, those of straight lines."""
-        values, vectors = self.values
+        values, vectors = self._eigen
         return np.asarray(vectors[:, values == 0.0])
 
 
@@ -278,7 +279,7 @@ def _check_lines(
         if name.levels:
             _check_levels_left(name, X[:, block.columns], basis)
             continue
-        lines = X[:, block.columns] @ block.straight
+        lines = X[:, block.columns] @ block.null_space
         size = np.linalg.norm(lines, axis=0)
         rest = lines - basis @ (basis.T @ lines)
         left, triangle = np.linalg.qr(rest)
@@ -390,7 +391,7 @@ def _curves(
         groups: dict[ColumnName, list[int]] = {}
         for place, column in enumerate(columns, first):
             pieces = [piece for piece in column.pieces if piece.factor is not smooth]
-            groups.setdefault(type(column)(tuple(pieces)), []).append(place)
+            groups.setdefault(ColumnName(tuple(pieces)), []).append(place)
         for beside, places in groups.items():
             variable = source(cast(Any, smooth.tree).args[0])
             label = f"{SMOOTH}({variable})"

@@ -246,7 +246,6 @@ class FormulaSpec:
             A column is missing, a level is not in the fit, or a term is not finite.
         """
         frame = self.new_frame(data)
-        complete = np.ones(len(frame), dtype=bool)
         columns = Columns(frame, self.declared, self.na_action == "keep")
         grouped = [  # groups with missing columns are new
             term.text
@@ -256,14 +255,12 @@ class FormulaSpec:
         ]
         expressions = self.factors | self.offsets
         for term in self.random:
-            expressions |= {
-                factor.key: factor
-                for factor in term.part.group.factors
-                if term.text in grouped
-            }
+            if term.text in grouped:
+                expressions |= {each.key: each for each in term.part.group.factors}
         values, missing, _ = self.evaluate(
             expressions, Interpreter(columns, {}, fits=False)
         )
+        complete = np.ones(len(frame), dtype=bool)
         for mask in missing.values():
             complete &= ~mask
         if missing:
@@ -271,25 +268,29 @@ class FormulaSpec:
         values |= self.evaluate_learned(
             expressions, columns.among(complete if missing else None), dict(self.states)
         )
-        n = int(complete.sum())
-        rows, _ = self.matrices(values, n)
+        rows, _ = self.matrices(values, int(complete.sum()))
         if self.random:
-            unseen = np.full(n, -1, dtype=np.intp)
-            codes = [
-                term.codes(values) if term.text in grouped else unseen
-                for term in self.random
-            ]
-            terms = [
-                term.columns(values, self.codings, c)
-                for term, c in zip(self.random, codes, strict=True)
-            ]
-            rows = replace(rows, random=RandomRows(tuple(terms)))
+            rows = replace(rows, random=self._random_rows(values, rows.n, grouped))
         return NewRows(
             rows=rows,
             complete=complete,
             index=frame.index,
             far=tuple(far_values(self.ranges, columns)),
         )
+
+    def _random_rows(
+        self, values: Mapping[str, Value], n: int, grouped: Collection[str]
+    ) -> RandomRows:
+        """The random terms of n complete rows; every row has a new group of a term that
+        is not among `grouped`.
+        """
+        terms = []
+        for term in self.random:
+            codes = np.full(n, -1, dtype=np.intp)
+            if term.text in grouped:
+                codes = term.codes(values)
+            terms.append(term.columns(values, self.codings, codes))
+        return RandomRows(tuple(terms))
 
     def new_frame(self, data: Any) -> pd.DataFrame:
         """New data as a frame that has the columns of the model."""

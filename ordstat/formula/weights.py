@@ -8,13 +8,9 @@ from .._typing import BoolArray, FloatArray
 
 #: Sums of weights that differ by this share of their total are the same.
 _SAME = 1e-9
-
-
 #: Limits of nonzero weights: totals and products are then far from over- and underflow,
 #: and whole weights are exact.
 LIGHTEST = 1e-15
-
-
 HEAVIEST = 1e15
 
 

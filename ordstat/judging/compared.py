@@ -92,7 +92,8 @@ class Contestant:
         of random effects.
         """
         sample = self.design.sample
-        groups = None if sample.rows.random is None else sample.rows.random.apart()
+        random = sample.rows.random
+        groups = None if random is None else random.independent_sets()
         return [codes for codes in (sample.cluster, groups) if codes is not None]
 
     @property

@@ -11,7 +11,7 @@ from .._typing import FloatArray, IntArray
 from ..advice import with_advice
 from ..checks import did_you_mean, flag, jobs, number, one_of, refuse_beside, whole
 from ..exceptions import OptionError
-from ..formula.names import by_text, in_own_names
+from ..formula.names import in_own_names, printed_names
 from ..formula.sample import PenalisedColumns
 from .flexible import FLEXIBLE
 
@@ -193,7 +193,7 @@ class ElasticNet:
             terms += [(term, places[columns]) for term, columns in parts.items()]
         shown: dict[str, str] = {}
         if self.factors:
-            shown = by_text(design.spec.shown({}))
+            shown = printed_names(design.spec.shown({}))
         for given, value in self.factors or ():
             name = in_own_names(given, shown)
             inside = [places for term, places in terms if term == name]

@@ -70,7 +70,7 @@ def _check_crossed(sample: Sample) -> None:
 
     assert sample.rows.random is not None
     terms = sorted(
-        (term.spelt_out() for term in sample.rows.random.terms),
+        (term.with_independent_effects() for term in sample.rows.random.terms),
         key=lambda term: (-term.n_groups, -term.q),
     )
     effects = sum(term.size for term in terms[1:])

@@ -74,7 +74,7 @@ class MixedModel:
         """The model of a problem whose sample has random terms."""
         random = problem.sample.rows.random
         assert random is not None
-        spelt = [term.spelt_out() for term in random.terms]
+        spelt = [term.with_independent_effects() for term in random.terms]
         sizes = [(-term.n_groups, -term.q) for term in spelt]
         order = tuple(sorted(range(len(sizes)), key=sizes.__getitem__))
         weights = problem.sample.case_weights

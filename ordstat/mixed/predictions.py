@@ -630,7 +630,7 @@ def simulated_effects(
         new = (
             np.arange(rows.n)
             if newdata is None
-            else named.apart(newdata, target.complete)
+            else named.groups_of_rows(newdata, target.complete)
         )
         groups.append(np.where(term.codes < 0, term.n_groups + new, term.codes))
     columns = {}

@@ -352,7 +352,7 @@ class MixedResults(LikelihoodResults):
         sample = self.design.sample
         assert sample.rows.random is not None
         if sample.cluster is None:
-            return replace(sample, cluster=sample.rows.random.apart())
+            return replace(sample, cluster=sample.rows.random.independent_sets())
         return sample
 
     @property

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
 from ..checks import available_memory
@@ -150,7 +149,7 @@ def outline_of(design: Design, method: Method) -> ModelOutline:
     sample = design.sample
     method.check(sample)
     names = design.spec.names
-    counts = _level_counts(sample)
+    counts = sample.exact_counts()
     n_rows = sample.n
     if design.blocks is not None:
         held: Any = design
@@ -172,12 +171,6 @@ def outline_of(design: Design, method: Method) -> ModelOutline:
         },
         notes=design.notes,
     )
-
-
-def _level_counts(sample: Sample) -> AnyArray:
-    """(K,) sums of the case weights of the exact answers at each level."""
-    weights = np.where(sample.exact, sample.case_weights, 0.0)
-    return np.bincount(sample.y, weights, sample.n_levels)
 
 
 def _size(sample: Sample) -> float:

@@ -6,7 +6,7 @@ import pytest
 from seams import build
 
 from ordstat import ElasticNet, OptionError, datasets, ordfit, table
-from ordstat.formula.names import by_text, in_own_names, shown_factor
+from ordstat.formula.names import in_own_names, printed_names, shown_factor
 from ordstat.formula.parse import parse_expression
 from ordstat.report.frames import NotedFrame
 
@@ -178,7 +178,7 @@ def test_cells_that_are_no_names_stay():
 
 
 def test_a_name_of_two_things_is_printed_as_it_is():
-    assert by_text([("a:b", "a × b"), ("a:b", "a:b"), ("c", "C")]) == {"c": "C"}
+    assert printed_names([("a:b", "a × b"), ("a:b", "a:b"), ("c", "C")]) == {"c": "C"}
 
 
 def test_the_page_shows_the_same_names(fit, odd, tmp_path):
