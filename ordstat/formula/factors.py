@@ -538,6 +538,12 @@ def refusal(node: ast.AST) -> FormulaError:
 def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
     """The error for a call of an unknown function."""
     hint = advice("function", name or "")
+    module, _, last = (name or "").rpartition(".")
+    if module in ("np", "numpy") and last in ELEMENTWISE:
+        here = source(node).removeprefix(f"{module}.")
+        return FormulaError(
+            f"{said(node)}: functions of a formula have no module. Write {here!r}."
+        )
     if not hint and (name is None or "__" in name or "." in name):
         return refusal(node)
     if not hint:

@@ -126,9 +126,7 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
         do = "make it an ordered pd.Categorical"
     order = f"levels=[{shown_labels(scale or labels)}], lowest first"
     if not scale:
-        texts = list(map(str, labels))
-        found = "by the alphabet" if texts == sorted(texts) else "as the data list them"
-        order += f" (here {found})"
+        order += f" (here {_how_listed(labels)})"
     message = f"The response {name!r} {what}. Give {order}, or {do}."
     if silent:
         shown = shown_labels(silent)
@@ -136,6 +134,14 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if variants:
         message += f" First make one label of two: {_replaced(name, variants)}."
     return DataError(message)
+
+
+def _how_listed(labels: tuple[Any, ...]) -> str:
+    """In what order the labels are listed that have none of their own."""
+    if not any(isinstance(label, str) for label in labels):
+        return "as the data list them"
+    texts = list(map(str, labels))
+    return "by the alphabet" if texts == sorted(texts) else "as the data list them"
 
 
 def _variants(labels: Iterable[Any], known: Iterable[Any]) -> dict[str, str]:
