@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,6 +61,54 @@ def inside(predictor: Predictor, beta: FloatArray) -> bool:
     )
 
 
+class Sums(NamedTuple):
+    """What a compiled pass adds up, for n thresholds with m coefficients each and q
+    other parameters; the fields have the names of its arguments.
+
+    Attributes
+    ----------
+    alpha : (n, m)
+        Scores of the thresholds.
+    pairs : (2, n, m, m)
+        Information of each threshold, and between it and the threshold below.
+    cross : (n, m, q)
+        Information between thresholds and other parameters.
+    rest : (q,)
+        Scores of the others.
+    gram : (q, q)
+        Information of the others.
+    """
+
+    alpha: FloatArray
+    pairs: FloatArray
+    cross: FloatArray
+    rest: FloatArray
+    gram: FloatArray
+
+    @classmethod
+    def zeros(cls, shape: tuple[int, ...], q: int, second: bool = True) -> Sums:
+        """The sums of no rows; `shape` is (n, m). Without `second` the information of
+        the other parameters has no place.
+        """
+        n, m = shape
+        return cls(
+            alpha=np.zeros((n, m)),
+            pairs=np.zeros((2, n, m, m)),
+            cross=np.zeros((n, m, q)),
+            rest=np.zeros(q),
+            gram=np.zeros((q, q) if second else (0, 0)),
+        )
+
+    def evaluation(self, loglik: float, information: Blocks | None) -> Evaluation:
+        """The evaluation with these scores and, unless it is given, information."""
+        if information is None:
+            information = Blocks(
+                self.pairs[0], self.pairs[1, :-1], self.cross, self.gram
+            )
+        score = np.concatenate([self.alpha.reshape(-1), self.rest])
+        return Evaluation(loglik, score, information)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodRows:
     """The log-likelihood on centred and scaled columns; log-scale columns are only
@@ -101,6 +149,11 @@ class LikelihoodRows:
     def shape(self) -> tuple[int, int]:
         """(K-1, m) of alpha."""
         return self.layout.thresholds, self.layout.columns
+
+    def _parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """alpha (K-1, m) and the other parameters of a point."""
+        n_alpha = self.layout.n_alpha
+        return x[:n_alpha].reshape(self.shape), x[n_alpha:]
 
     def predictor(self, rows: ModelRows, x: FloatArray) -> Predictor:
         """The predictors of some rows at a point."""
@@ -162,26 +215,31 @@ class LikelihoodRows:
         link = _COMPILED.get(family.of_a_stage().link.name)
         if link is None:
             return None
-        size = self.shape[0] * self.shape[1]
-        alpha = x[:size].reshape(self.shape)
-        rest = x[size:]
+        alpha, rest = self._parted(x)
         sample = self.sample
         rows = sample.rows
-        second = information is None
-        score, pairs, cross, score_rest, gram = sums = _zeros(self.shape, rest.size)
+        sums = Sums.zeros(self.shape, rest.size)
         loglik = stage_sums(
-            *(rows.X, rows.scale, self._nominal, sample.y, sample.weights),
-            *(rows.offset, rows.scale_offset, *self._column_scales, alpha, rest),
-            *(_FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE),
-            *(link, family.backward, score, pairs[0], *sums[2:], second),
+            X=rows.X,
+            Z=rows.scale,
+            w=self._nominal,
+            y=sample.y,
+            weights=sample.weights,
+            offset=rows.offset,
+            scale_offset=rows.scale_offset,
+            theta=alpha,
+            by=rest,
+            link=link,
+            backward=family.backward,
+            second=information is None,
+            **self._column_scales,
+            **_limits(largest),
+            # a stage has no information with the stage below
+            **sums._replace(pairs=sums.pairs[0])._asdict(),
         )
         if np.isnan(loglik):
             return None
-        blocks = information
-        if blocks is None:
-            blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram)
-        total = np.concatenate([score.reshape(-1), score_rest])
-        return Evaluation(loglik, total, blocks)
+        return sums.evaluation(loglik, information)
 
     @cached_property
     def _has_level_scores(self) -> bool:
@@ -194,9 +252,9 @@ class LikelihoodRows:
 
     def _compiled_levels(self, x: FloatArray, information: Blocks | None) -> Evaluation:
         """The sums over rows whose levels have scores."""
-        layout = self.layout
         T, m = self.shape
-        p = layout.location
+        theta, by = self._parted(x)
+        p = by.size
         alpha = np.zeros((T, m))
         pairs = np.zeros((T * (T + 1) // 2, m * (m + 1) // 2))
         cross = np.zeros((T, m, p))
@@ -204,21 +262,31 @@ class LikelihoodRows:
         gram = np.zeros((p, p))
         sample = self.sample
         loglik = level_sums(
-            *(sample.rows.X, self._nominal, sample.y, sample.weights),
-            *(sample.rows.offset, *self._column_scales),
-            *(x[: layout.n_alpha].reshape(T, m), x[layout.n_alpha :]),
-            self.family.level_scores is LevelScores.SUMS,
-            *(alpha, pairs, cross, rest, gram, information is None),
+            X=sample.rows.X,
+            w=self._nominal,
+            y=sample.y,
+            weights=sample.weights,
+            offset=sample.rows.offset,
+            theta=theta,
+            by=by,
+            summed=self.family.level_scores is LevelScores.SUMS,
+            alpha=alpha,
+            pairs=pairs,
+            cross=cross,
+            rest=rest,
+            gram=gram,
+            second=information is None,
+            **self._column_scales,
         )
-        blocks = information
-        if blocks is None:
-            blocks = Blocks(
+        if information is None:
+            information = Blocks(
                 diagonal=_of_pairs(pairs, T, m)[None],
                 below=np.zeros((0, T * m, T * m)),
                 cross=cross.reshape(1, T * m, p),
                 rest=gram,
             )
-        return Evaluation(loglik, np.concatenate([alpha.reshape(-1), rest]), blocks)
+        score = np.concatenate([alpha.reshape(-1), rest])
+        return Evaluation(loglik, score, information)
 
     @cached_property
     def _stages(self) -> list[LikelihoodRows]:
@@ -246,8 +314,7 @@ class LikelihoodRows:
         """The sum over the stages, each with a threshold (and nominal effects on it) of
         its own.
         """
-        alpha = x[: self.layout.n_alpha].reshape(self.shape)
-        rest = x[self.layout.n_alpha :]
+        alpha, rest = self._parted(x)
         parts = []
         for own, stage in zip(alpha, self._stages, strict=True):
             part = stage.evaluate(np.concatenate([own, rest]), information)
@@ -257,15 +324,14 @@ class LikelihoodRows:
         m = self.shape[1]
         scores = [part.score[:m] for part in parts]
         total = np.concatenate([*scores, sum(part.score[m:] for part in parts)])
-        blocks = information
-        if blocks is None:
-            blocks = Blocks(
+        if information is None:
+            information = Blocks(
                 diagonal=np.concatenate([part.information.diagonal for part in parts]),
                 below=np.zeros((len(parts) - 1, m, m)),
                 cross=np.concatenate([part.information.cross for part in parts]),
                 rest=np.sum([part.information.rest for part in parts], axis=0),
             )
-        return Evaluation(sum(part.loglik for part in parts), total, blocks)
+        return Evaluation(sum(part.loglik for part in parts), total, information)
 
     @cached_property
     def _patterns(self) -> tuple[FloatArray, IntArray] | None:
@@ -284,8 +350,10 @@ class LikelihoodRows:
         return self.model_rows(first).w, codes.astype(np.intp)
 
     @cached_property
-    def _by_row(self) -> tuple[Any, ...]:
-        """Arrays with a value for each row, or None, as `interval_sums` takes them."""
+    def _by_row(self) -> dict[str, Any]:
+        """Arrays with a value for each row, or None, by their names in
+        `interval_sums`.
+        """
         sample = self.sample
         rows = sample.rows
         w = None
@@ -298,17 +366,26 @@ class LikelihoodRows:
         weights = sample.weights
         if sample.silent().any():
             weights = np.where(sample.silent(), 0.0, sample.case_weights)
-        return (
-            *(rows.X, rows.scale, w, codes, level, open_end, weights),
-            *(rows.offset, rows.scale_offset),
-        )
+        return {
+            "X": rows.X,
+            "Z": rows.scale,
+            "w": w,
+            "pattern": codes,
+            "y": level,
+            "open_end": open_end,
+            "weights": weights,
+            "offset": rows.offset,
+            "scale_offset": rows.scale_offset,
+        }
 
     @cached_property
-    def _column_scales(self) -> tuple[FloatArray, FloatArray]:
-        """Means (0 of log-scale columns) and inverse deviations of the columns."""
+    def _column_scales(self) -> dict[str, FloatArray]:
+        """Means (0 of log-scale columns) and inverse deviations of the columns, by
+        their names in the compiled passes.
+        """
         deviation = np.concatenate([self.location.deviation, self.scale.deviation])
         mean = np.append(self.location.mean, np.zeros(self.scale.mean.size))
-        return mean, 1.0 / deviation
+        return {"mean": mean, "inverse": 1.0 / deviation}
 
     @property
     def has_scores(self) -> bool:
@@ -324,8 +401,8 @@ class LikelihoodRows:
         if not self.has_scores:
             return None
         scores = np.zeros((4, self.sample.n))
-        inside = self._sums(x, float(np.abs(x).max()), False, scores)
-        return None if inside is None else (inside[0], scores)
+        found = self._sums(x, float(np.abs(x).max()), False, scores)
+        return None if found is None else (found[0], scores)
 
     def _compiled(
         self, x: FloatArray, largest: float, information: Blocks | None
@@ -337,12 +414,7 @@ class LikelihoodRows:
         loglik, sums = found
         if self._patterns is not None:
             sums = self._over_patterns(sums, second)
-        score, pairs, cross, score_rest, gram = sums
-        blocks = information
-        if blocks is None:
-            blocks = Blocks(pairs[0], pairs[1, :-1], cross, gram)
-        total = np.concatenate([score.reshape(-1), score_rest])
-        return Evaluation(loglik, total, blocks)
+        return sums.evaluation(loglik, information)
 
     def _sums(
         self,
@@ -350,14 +422,13 @@ class LikelihoodRows:
         largest: float,
         second: bool,
         scores: FloatArray | None = None,
-    ) -> tuple[float, tuple[FloatArray, ...]] | None:
-        """The log-likelihood and the sums of `_zeros`; None outside the domain.
+    ) -> tuple[float, Sums] | None:
+        """The log-likelihood and the sums over the rows; None outside the domain.
 
         Without `second` only scores are summed. Those of the rows are written to
         `scores` (4, N).
         """
-        alpha = x[: self.layout.n_alpha].reshape(self.shape)
-        rest = x[self.layout.n_alpha :]
+        alpha, rest = self._parted(x)
         theta = alpha
         step = alpha.copy()
         step[1:] -= alpha[:-1]
@@ -366,53 +437,68 @@ class LikelihoodRows:
             w = self._patterns[0]
             theta = (w @ theta.T).reshape(-1, 1)
             step = (w @ step.T).reshape(-1, 1)
-        limits = _FARTHEST / max(largest, 1e-300), LARGEST_LOG_SCALE
-        given = (*self._column_scales, self.shape[0], theta, step, rest, *limits)
+        given: dict[str, Any] = {
+            "last": self.shape[0],
+            "theta": theta,
+            "step": step,
+            "by": rest,
+            "second": second,
+            **self._column_scales,
+            **_limits(largest),
+        }
         link = _COMPILED.get(self.family.link.name)
         if link is not None:
-            sums = _zeros(theta.shape, rest.size, second)
+            sums = Sums.zeros(theta.shape, rest.size, second)
             loglik = interval_sums(
-                *self._by_row, *given, link, None, *sums, second, scores
+                **self._by_row,
+                **given,
+                **sums._asdict(),
+                link=link,
+                parts=None,
+                scores=scores,
             )
             if not np.isnan(loglik):
                 return loglik, sums
-        sums = _zeros(theta.shape, rest.size, second)
+        sums = Sums.zeros(theta.shape, rest.size, second)
         loglik = 0.0
         for some in row_blocks(self.sample.n, room=_CHUNK):
-            parts = self._intervals(some, alpha, rest)
+            parts = self._intervals(some, x)
             if parts is None:
                 return None
-            part = (None if array is None else array[some] for array in self._by_row)
+            part = {
+                name: None if array is None else array[some]
+                for name, array in self._by_row.items()
+            }
             into = None if scores is None else np.zeros((4, some.stop - some.start))
-            loglik += interval_sums(*part, *given, 0, parts, *sums, second, into)
+            loglik += interval_sums(
+                **part, **given, **sums._asdict(), link=0, parts=parts, scores=into
+            )
             if scores is not None:
                 scores[:, some] = into
         return loglik, sums
 
-    def _over_patterns(
-        self, sums: tuple[FloatArray, ...], second: bool
-    ) -> tuple[FloatArray, ...]:
+    def _over_patterns(self, sums: Sums, second: bool) -> Sums:
         """Sums by threshold and nominal column, from those by pattern and threshold."""
         assert self._patterns is not None
         w = self._patterns[0]
         shape = (len(w), self.shape[0])
-        score, pairs, cross, score_rest, gram = sums
-        score = np.einsum("gk,gm->km", score.reshape(shape), w)
-        if second:
-            pairs = np.einsum("sgk,gm,gl->skml", pairs.reshape(2, *shape), w, w)
-            by_rest = cross.reshape(*shape, score_rest.size)
-            cross = np.einsum("gkq,gm->kmq", by_rest, w)
-        return score, pairs, cross, score_rest, gram
+        alpha = np.einsum("gk,gm->km", sums.alpha.reshape(shape), w)
+        if not second:
+            return sums._replace(alpha=alpha)
+        pairs = sums.pairs.reshape(2, *shape)
+        cross = sums.cross.reshape(*shape, sums.rest.size)
+        return sums._replace(
+            alpha=alpha,
+            pairs=np.einsum("sgk,gm,gl->skml", pairs, w, w),
+            cross=np.einsum("gkq,gm->kmq", cross, w),
+        )
 
-    def _intervals(
-        self, some: slice, alpha: FloatArray, rest: FloatArray
-    ) -> FloatArray | None:
+    def _intervals(self, some: slice, x: FloatArray) -> FloatArray | None:
         """(8, n) log p and its derivatives of some of the rows; None outside the
         domain.
         """
-        p = self.location.mean.size
-        predictor = self.model_rows(some).at(alpha, rest[:p], rest[p:])
-        if not inside(predictor, rest[:p]):
+        predictor = self.predictor(self.model_rows(some), x)
+        if not inside(predictor, x[self.layout.of_location]):
             return None
         u, lo, d = predictor.ends(self.sample.answers[..., some])
         if not np.all(d > 0.0):
@@ -453,10 +539,19 @@ class LikelihoodRows:
                 if second:
                     total += jacobian.information(terms.second() * weights[some])
         back = np.argsort(order)
-        blocks = information
-        if blocks is None:
-            blocks = Blocks.of_dense(total[np.ix_(back, back)], layout.n_alpha)
-        return Evaluation(loglik, score[back], blocks)
+        if information is None:
+            information = Blocks.of_dense(total[np.ix_(back, back)], layout.n_alpha)
+        return Evaluation(loglik, score[back], information)
+
+
+def _limits(largest: float) -> dict[str, float]:
+    """The limits of a compiled pass: of 1 / spread, where the largest coefficient has
+    this size, and of log scales.
+    """
+    return {
+        "farthest": _FARTHEST / max(largest, 1e-300),
+        "largest": LARGEST_LOG_SCALE,
+    }
 
 
 def _one_ended(sample: Sample) -> tuple[IntArray, IntArray | None]:
@@ -486,23 +581,3 @@ def _of_pairs(pairs: FloatArray, thresholds: int, columns: int) -> FloatArray:
     out[high, low] = by_columns
     size = thresholds * columns
     return out.swapaxes(1, 2).reshape(size, size)
-
-
-def _zeros(
-    shape: tuple[int, ...], q: int, square: bool = True
-) -> tuple[FloatArray, ...]:
-    """Zeros for the sums of the compiled pass, of n thresholds with m coefficients each
-    and q other parameters.
-
-    Scores of the thresholds, their second derivatives with themselves and the threshold
-    below, and with the others; scores and second derivatives of the others, which are
-    left out without `square`.
-    """
-    n, m = shape
-    return (
-        np.zeros((n, m)),
-        np.zeros((2, n, m, m)),
-        np.zeros((n, m, q)),
-        np.zeros(q),
-        np.zeros((q, q) if square else (0, 0)),
-    )
