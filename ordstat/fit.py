@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
-from .formula.row_blocks import row_blocks
+from .formula.row_blocks import CACHED, row_blocks, sums_by
 from .formula.sample import Rows
 from .formula.scaling import Scaling
 from .judging.costs import ROUNDING, CostMatrix, cleared
@@ -238,6 +238,10 @@ class ScoreRule:
         return most_votes(self.scores(rows) if scores is None else scores)
 
 
+# Entries of a kernel matrix that stay in the cache until they are summed.
+_ROOM = 8 * CACHED
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KernelExpansion:
     """H(x) = sum_s coef_s k(x_s, x) + offset, over the support rows x_s and scaled
@@ -270,12 +274,27 @@ class KernelExpansion:
         """None: H need not be linear in the columns."""
         return None
 
+    @property
+    def merged(self) -> KernelExpansion:
+        """The same H, with equal anchors once and the sum of their coefficients."""
+        if self.kernel.pairwise or not isinstance(self.anchors, np.ndarray):
+            return self
+        _, first, place = np.unique(
+            self.anchors, axis=0, return_index=True, return_inverse=True
+        )
+        if first.size == len(self.anchors):
+            return self
+        columns = self.coef.reshape(len(self.coef), -1)
+        sums = sums_by(place.ravel(), columns, first.size)
+        shape = (first.size, *self.coef.shape[1:])
+        return replace(self, anchors=self.anchors[first], coef=sums.reshape(shape))
+
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores, or (N, P)."""
         scores = np.empty((rows.n, *self.coef.shape[1:]))
         # rows far outside those of the fit
         with np.errstate(over="ignore", invalid="ignore"):
-            for some in row_blocks(rows.n, len(self.coef)):
+            for some in row_blocks(rows.n, len(self.coef), _ROOM):
                 k = self.kernel(self.scaling(rows.X[some]), self.anchors)
                 scores[some] = k @ self.coef
             scores += self.offset

@@ -416,12 +416,16 @@ def _forest_shares(forest: Any) -> Iterable[bool]:
     yield column.shape == forest.cut.shape == (size,)
     yield children.shape == (size, 2) and roots.ndim == 1
     width = max(forest.middle.size, 1)
-    places = np.arange(size)[:, None]
-    inside = (children < 0) | ((children > places) & (children < size))
+    starts = roots[roots >= 0]
+    sizes = np.diff(starts, append=size)
+    yield bool((sizes > 0).all()) and sizes.sum() == size
+    places = np.arange(size) - np.repeat(starts, sizes)
+    inside = (children < 0) | (children > places[:, None])
+    inside &= children < np.repeat(sizes, sizes)[:, None]
     if not (inside.all() and ((column >= 0) & (column < width)).all()):
         raise DataError("the nodes of its trees are not a tree.")
     least = min(roots.min(initial=0), children.min(initial=0))
-    yield bool((roots < size).all()) and -1 - int(least) < len(forest.shares)
+    yield -1 - int(least) < len(forest.shares)
 
 
 def _boosted_trees(boosted: Any) -> Iterable[bool]:

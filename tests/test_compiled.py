@@ -11,7 +11,17 @@ import numpy as np
 import pytest
 
 import ordstat
-from ordstat.compiled import boost, descent, mixed, online, sums, svm, trees, weak
+from ordstat.compiled import (
+    boost,
+    descent,
+    forest,
+    mixed,
+    online,
+    sums,
+    svm,
+    trees,
+    weak,
+)
 
 N = 6
 D = 2
@@ -148,17 +158,35 @@ CALLS = {
         set(),
     ),
     "add_shares": (
-        trees.add_shares,
+        forest.add_shares,
         lambda: [
-            X.astype(np.float32),
+            X.T.astype(np.float32, order="C"),
             LEAF,
-            np.zeros(1, dtype=np.int16),
+            np.zeros(1, dtype=np.uint8),
             np.ones(1, dtype=np.float32),
-            np.full((1, 2), -1, dtype=np.int32),
+            np.full((1, 2), -1, dtype=np.int16),
             ones(1, 2),
             ones(N, 2),
         ],
-        {1, 5},
+        {0, 1, 5},
+    ),
+    "grow_tree": (
+        forest.grow_tree,
+        lambda: [
+            X.T.astype(np.float32, order="C"),
+            Y.astype(np.int32),
+            ones(N),
+            K,
+            1,
+            1,
+            5,
+            np.zeros(N - 1, dtype=np.int32),
+            np.zeros(N - 1, dtype=np.float32),
+            np.zeros((N - 1, 2), dtype=np.int32),
+            ones(N, K - 1),
+            ones(D),
+        ],
+        set(),
     ),
     "logit_slopes": (
         boost.logit_slopes,

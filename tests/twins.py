@@ -461,9 +461,92 @@ def gain_ratio_cut(X, label, w, min_cases):
     return chosen
 
 
-def add_shares(X, roots, column, cut, children, shares, totals):
-    for row, total in zip(X, totals, strict=True):
-        for node in roots:
+def add_shares(columns, roots, column, cut, children, shares, totals):
+    for row, total in zip(columns.T, totals, strict=True):
+        for root in roots:
+            node = min(root, 0)
             while node >= 0:
-                node = children[node, int(row[column[node]] > cut[node])]
+                at = root + node
+                node = children[at, int(row[column[at]] > cut[at])]
             total += shares[-1 - node]
+
+
+def split_mix(state):
+    """The state after a step of SplitMix64, and a number in [0, 1)."""
+    whole = 2**64 - 1
+    state = (state + 0x9E3779B97F4A7C15) & whole
+    z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & whole
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & whole
+    return state, ((z ^ (z >> 31)) >> 11) / 2.0**53
+
+
+def grow_tree(
+    columns,
+    y,
+    w,
+    K,
+    min_leaf,
+    drawn,
+    seed,
+    column,
+    cut,
+    children,
+    shares,
+    falls,
+):
+    """By recursion, with masks of rows."""
+    D, N = columns.shape
+    above = (y[:, None] > np.arange(K - 1)).astype(float)
+    made = {"state": seed, "cuts": 0, "leaves": 0}
+    order = list(range(D))
+
+    def drawn_number():
+        made["state"], number = split_mix(made["state"])
+        return number
+
+    def error(rows):
+        mean = np.average(above[rows], axis=0, weights=w[rows])
+        return float(w[rows] @ ((above[rows] - mean) ** 2).sum(axis=1))
+
+    def tried(d, rows):
+        """Whether the column varies, and its random cut with the fall, if allowed."""
+        x = columns[d]
+        low, high = x[rows].min(), x[rows].max()
+        if low == high:
+            return False, None
+        at = np.float32(float(low) + drawn_number() * (float(high) - float(low)))
+        at = at if at < high else low
+        left = rows & (x <= at)
+        if min(left.sum(), (rows & ~left).sum()) < min_leaf:
+            return True, None
+        return True, (error(rows) - error(left) - error(rows & ~left), d, at)
+
+    def node(rows):
+        best = None
+        varied = False
+        if np.unique(y[rows]).size > 1 and rows.sum() >= 2 * min_leaf:
+            for d in range(D):
+                if d >= drawn and varied:
+                    break
+                i = d + int(drawn_number() * (D - d))
+                order[i], order[d] = order[d], order[i]
+                varies, found = tried(order[d], rows)
+                varied |= varies
+                slack = 1e-11 * w[rows].sum()
+                if found and (best is None or found[0] > best[0] + slack):
+                    best = found
+        if best is None:
+            shares[made["leaves"]] = np.average(above[rows], axis=0, weights=w[rows])
+            made["leaves"] += 1
+            return -made["leaves"]
+        fall, d, at = best
+        place = made["cuts"]
+        made["cuts"] += 1
+        column[place], cut[place] = d, at
+        falls[d] += fall
+        children[place, 0] = node(rows & (columns[d] <= at))
+        children[place, 1] = node(rows & (columns[d] > at))
+        return place
+
+    node(np.ones(N, dtype=bool))
+    return made["cuts"], made["leaves"]

@@ -5,7 +5,6 @@ The readable twins are in `tests/trees/naive.py` and `tests/twins.py`.
 """
 
 from libc.math cimport log, log2
-from libc.stdint cimport int16_t
 from libc.stdlib cimport free, malloc
 
 from ordstat.compiled.signals cimport let_interrupt, require_lengths
@@ -327,72 +326,6 @@ def find_leaves(const double[:, ::1] X, const int[::1] roots, const int[::1] col
                 while column[node] >= 0:
                     node = child[node] + (X[n, column[node]] > cut[node])
                 leaf_of[n, t] = node
-
-
-ctypedef fused column_t:
-    int16_t
-    int
-
-
-def add_shares(const float[:, ::1] X, const int[::1] roots, const column_t[::1] column, const float[::1] cut,
-               const int[:, ::1] children, const double[:, ::1] shares, double[:, ::1] totals):
-    """Add the shares of the leaves of all trees to the totals of the rows, one tree after another.
-
-    Eight rows walk side by side: a processor waits for the nodes of one while it compares others.
-
-    Parameters
-    ----------
-    X : (N, D)
-    roots : (T,) node where each tree starts, or -1 minus the place of the shares of a tree without cuts
-    column, cut : (M,) of nodes with a cut
-    children : (M, 2)
-        Where rows with x <= cut, and others, go: another node, or -1 minus the place of shares.
-    shares : (S, J)
-    totals : (N, J) changed
-    """
-    cdef Py_ssize_t N = X.shape[0], D = X.shape[1], T = roots.shape[0], J = shares.shape[1], n, t, i, j, start, end
-    cdef double done = 0.0
-    cdef int at[8]
-    cdef int node
-    cdef bint moving
-    cdef const float* x
-    cdef const double* share
-    cdef double* total
-    require_lengths(
-        totals.shape[0] == N and totals.shape[1] == J and cut.shape[0] == children.shape[0] == column.shape[0]
-        and children.shape[1] == 2,
-        "add_shares",
-    )
-    if N == 0 or J == 0 or D == 0:
-        return
-    with nogil:
-        # A block of rows stays in the cache while all trees are added.
-        for start in range(0, N, 512):
-            end = start + 512 if start + 512 < N else N
-            for t in range(T):
-                let_interrupt(&done, 100 * (end - start))
-                for n in range(start, end, 8):
-                    if n + 8 <= end:
-                        for i in range(8):
-                            at[i] = roots[t]
-                        moving = roots[t] >= 0
-                        while moving:
-                            moving = False
-                            for i in range(8):
-                                node = at[i]
-                                if node >= 0:
-                                    at[i] = children[node, X[n + i, column[node]] > cut[node]]
-                                    moving |= at[i] >= 0
-                    for i in range(min(<Py_ssize_t> 8, end - n)):
-                        node = at[i]
-                        if n + 8 > end:
-                            node = roots[t]
-                            while node >= 0:
-                                node = children[node, X[n + i, column[node]] > cut[node]]
-                        total = &totals[n + i, 0]
-                        share = &shares[-1 - node, 0]
-                        for j in range(J):
-                            total[j] += share[j]
 
 
 cdef double _NONE = -1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,21 +12,20 @@ from .._typing import AnyArray, FloatArray, IntArray, Progress
 from ..advice import with_option_hints
 from ..boosting.results import importance_frame, importance_table
 from ..checks import number, whole
-from ..compiled.trees import add_shares
+from ..compiled.forest import add_shares, grow_tree
 from ..fit import Certificate, MarginFit, Trace
 from ..formula.distinct import DistinctRows, distinct_rows
-from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Rows, Sample
 from ..judging.costs import CostField
 from ..judging.folds import held_weights
 from ..judging.importance import GAIN_FIRST
 from ..method import Method, Supports, cost_option, jobs_option, option
 from ..rankers import ProbabilityResults
-from ..reduction.classifiers import sklearn_model
 from ..reduction.exceedances import CumulativeRule, ranked_score, score_gain
 from ..reduction.learners import MOST_REPEATED
 from ..report.render import Report
 from ..report.sections import error_tables, ranker_report
+from ..threads import in_threads
 
 
 @dataclass(frozen=True)
@@ -75,29 +74,30 @@ class ForestFit(MarginFit):
     growth: Growth
 
 
-_LARGEST_SEED = 2**31 - 1
+# Trees that a thread grows in a task, and rows that walk through trees at once.
+_A_TASK = 10
+_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ForestShares:
     """P(y > k), as the mean over trees of the shares in the leaves.
 
-    The nodes with cuts of all trees stand one after another, 14 bytes each; leaves with
-    equal shares refer to the same ones. The columns are used as (x - middle) / half,
-    within [-1, 1] in the rows of the fit, in single precision, as scikit-learn grew the
-    trees. A cut is the largest number of single precision that does not exceed
-    scikit-learn's, so that every row goes the same way.
+    The nodes with cuts of all trees stand one after another, usually 9 bytes each;
+    leaves with equal shares refer to the same ones. The columns are used as (x -
+    middle) / half, within [-1, 1] in the rows of the fit, in single precision.
 
     Attributes
     ----------
     roots : (T,) int32
         Node where each tree starts; -1 minus the place of its shares if it has no cut.
-    column : (M,) int16, or int32 of very many columns
+    column : (M,) uint8, or int32 of more than 256 columns
         Column of each cut.
     cut : (M,) float32
         Rows go left where x <= cut.
-    children : (M, 2) int32
-        Left and right child: a node, or -1 minus the place of the shares of a leaf.
+    children : (M, 2) int16, or int32 of larger trees or more shares
+        Left and right child: a node, counted from the root of its tree, or -1 minus the
+        place of the shares of a leaf.
     shares : (S, K-1)
         The distinct shares of rows above k in leaves.
     middle, half : (D,)
@@ -119,10 +119,10 @@ class ForestShares:
     def __call__(self, rows: Rows) -> FloatArray:
         """(N, K-1) P(y > k); it does not increase with k."""
         totals = np.zeros((rows.n, self.n_levels - 1))
-        for some in row_blocks(rows.n, max(rows.X.shape[1], 1), CACHED):
-            X = scaled(rows.X[some], self.middle, self.half)
+        for start in range(0, rows.n, _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
             add_shares(
-                X,
+                scaled_columns(rows.X[some], self.middle, self.half),
                 self.roots,
                 self.column,
                 self.cut,
@@ -134,19 +134,17 @@ class ForestShares:
         return np.minimum.accumulate(means, axis=1) + 0.0
 
 
-def scaled(X: FloatArray, middle: FloatArray, half: FloatArray) -> AnyArray:
-    """Columns (N, max(D, 1)) scaled to [-1, 1] over the rows of the fit, in single
-    precision; values beyond are cut at -2 and 2.
-
-    scikit-learn keeps single precision, ignores steps below 1e-7, and refuses tables
-    without columns, which get a column of zeros.
+def scaled_columns(X: FloatArray, middle: FloatArray, half: FloatArray) -> AnyArray:
+    """Columns (max(D, 1), N) scaled to [-1, 1] over the rows of the fit, in single
+    precision; values beyond are cut at -2 and 2. Tables without columns get a column of
+    zeros.
     """
     # a constant column has the smallest half, and what overflows is cut
     with np.errstate(over="ignore"):
         inside = np.clip((X - middle) / half, -2.0, 2.0)
     if X.shape[1] == 0:
         inside = np.zeros((len(X), 1))
-    return np.ascontiguousarray(inside, dtype=np.float32)
+    return np.ascontiguousarray(inside.T, dtype=np.float32)
 
 
 def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -166,60 +164,87 @@ def _distinct(values: FloatArray) -> tuple[FloatArray, IntArray]:
     return values[first], places
 
 
-def _compact(
-    model: Any, n_thresholds: int, middle: FloatArray, half: FloatArray
-) -> ForestShares:
-    """The trees of scikit-learn's forest as compact arrays."""
-    trees = [one.tree_ for one in model.estimators_]
-    inner = [np.flatnonzero(tree.children_left >= 0) for tree in trees]
-    ends = [np.flatnonzero(tree.children_left < 0) for tree in trees]
-    values = [
-        tree.value[leaves].reshape(leaves.size, n_thresholds)
-        for tree, leaves in zip(trees, ends, strict=True)
-    ]
-    shares, places = _distinct(np.concatenate(values))
-    n_columns = max(middle.size, 1)
-    roots = np.empty(len(trees), dtype=np.int32)
-    children = list[AnyArray]()
-    seen = done = 0
-    for t, (tree, nodes, leaves) in enumerate(zip(trees, inner, ends, strict=True)):
-        of_node = np.empty(tree.node_count, dtype=np.int32)
-        of_node[nodes] = seen + np.arange(nodes.size)
-        of_node[leaves] = -1 - places[done : done + leaves.size]
-        roots[t] = of_node[0]
-        left, right = tree.children_left[nodes], tree.children_right[nodes]
-        children.append(of_node[np.column_stack([left, right])])
-        seen += nodes.size
-        done += leaves.size
-    cuts = [tree.threshold[nodes] for tree, nodes in zip(trees, inner, strict=True)]
-    columns = [tree.feature[nodes] for tree, nodes in zip(trees, inner, strict=True)]
+class Trees(NamedTuple):
+    """Some trees of a forest.
+
+    Attributes
+    ----------
+    column : list of (M_t,)
+        Columns of the cuts of each tree.
+    cut : list of (M_t,)
+    children : list of (M_t, 2)
+        Nodes, or -1 minus the place of a leaf of the tree.
+    shares : list of (L_t, K-1)
+        Shares of the leaves of each tree.
+    falls : (D,)
+        Falls of the score that are due to the cuts of each column.
+    """
+
+    column: list[AnyArray]
+    cut: list[AnyArray]
+    children: list[AnyArray]
+    shares: list[FloatArray]
+    falls: FloatArray
+
+
+def _some_trees(
+    columns: AnyArray,
+    y: AnyArray,
+    weights: FloatArray,
+    n_levels: int,
+    growth: Growth,
+    seeds: IntArray,
+) -> Trees:
+    """A tree for each seed; see `grow_tree`."""
+    D, N = columns.shape
+    drawn = max(1, round(growth.column_share * D))
+    column = np.empty(N, dtype=np.int32)
+    cut = np.empty(N, dtype=np.float32)
+    children = np.empty((N, 2), dtype=np.int32)
+    shares = np.empty((N, n_levels - 1))
+    trees = Trees([], [], [], [], np.zeros(D))
+    settings = (n_levels, growth.min_leaf, drawn)
+    out = (column, cut, children, shares, trees.falls)
+    for seed in seeds:
+        cuts, leaves = grow_tree(columns, y, weights, *settings, int(seed), *out)
+        trees.column.append(column[:cuts].astype(_narrow(D - 1, np.uint8)))
+        trees.cut.append(cut[:cuts].copy())
+        trees.children.append(children[:cuts].copy())
+        trees.shares.append(shares[:leaves].copy())
+    return trees
+
+
+def _narrow(largest: int, narrow: type[Any]) -> type[Any]:
+    """A narrow type of integers if the largest number fits, else int32."""
+    return narrow if largest <= np.iinfo(narrow).max else np.int32
+
+
+def _joined(parts: list[Trees], middle: FloatArray, half: FloatArray) -> ForestShares:
+    """All trees as compact arrays."""
+    of_trees = [tree for part in parts for tree in part.children]
+    of_leaves = [leaves for part in parts for leaves in part.shares]
+    shares, places = _distinct(np.concatenate(of_leaves))
+    largest = max(len(shares), *map(len, of_trees))
+    roots = np.empty(len(of_trees), dtype=np.int32)
+    children = np.empty((sum(map(len, of_trees)), 2), dtype=_narrow(largest, np.int16))
+    nodes = leaves = 0
+    for t, (tree, values) in enumerate(zip(of_trees, of_leaves, strict=True)):
+        of_leaf = -1 - places[leaves : leaves + len(values)]
+        roots[t] = nodes if len(tree) else of_leaf[0]
+        children[nodes : nodes + len(tree)] = np.where(
+            tree < 0, of_leaf[np.minimum(-1 - tree, len(values) - 1)], tree
+        )
+        nodes += len(tree)
+        leaves += len(values)
     return ForestShares(
         roots=roots,
-        column=np.concatenate(columns).astype(_column_type(n_columns)),
-        cut=rounded_down(np.concatenate(cuts)),
-        children=np.concatenate(children),
+        column=np.concatenate([tree for part in parts for tree in part.column]),
+        cut=np.concatenate([tree for part in parts for tree in part.cut]),
+        children=children,
         shares=shares,
         middle=middle,
         half=half,
     )
-
-
-def _column_type(n_columns: int) -> type[Any]:
-    """The smaller type of places of columns."""
-    return np.int16 if n_columns <= np.iinfo(np.int16).max else np.int32
-
-
-def rounded_down(cuts: FloatArray) -> AnyArray:
-    """The largest numbers of single precision that do not exceed the cuts.
-
-    Examples
-    --------
-    >>> cut = np.array([0.1])
-    >>> float(rounded_down(cut)[0]) <= 0.1 < float(np.float32(0.1))
-    True
-    """
-    single = cuts.astype(np.float32)
-    return np.where(single > cuts, np.nextafter(single, np.float32(-np.inf)), single)
 
 
 def grown(
@@ -228,31 +253,28 @@ def grown(
     weights: FloatArray,
     n_levels: int,
     rng: np.random.Generator,
-    **options: Any,
+    trees: int,
+    growth: Growth,
+    n_jobs: int = 1,
 ) -> tuple[ForestShares, FloatArray]:
     """The forest of rows X (N, D) with ranks y (N,), and the importance of the columns
-    (max(D, 1),); options are those of scikit-learn's trees.
+    (max(D, 1),).
     """
-    targets = (y[:, None] > np.arange(n_levels - 1)).astype(np.float64)
-    seed = int(rng.integers(_LARGEST_SEED))
-    model = sklearn_model(
-        "ensemble", "ExtraTreesRegressor", random_state=seed, **options
-    )
-    low, high = (
-        end(X, axis=0) if len(X) else np.zeros(X.shape[1]) for end in (np.min, np.max)
-    )
+    seeds = rng.integers(2**63, size=trees)
+    low, high = X.min(axis=0), X.max(axis=0)
     middle = 0.5 * low + 0.5 * high
     half = np.maximum(0.5 * high - 0.5 * low, np.finfo(np.float64).tiny)
-    sample_weight = None if (weights == 1.0).all() else weights
-    model.fit(
-        scaled(X, middle, half),
-        targets if n_levels > 2 else targets[:, 0],
-        sample_weight=sample_weight,
+    rows = (
+        scaled_columns(X, middle, half),
+        y.astype(np.int32),
+        weights,
+        n_levels,
+        growth,
     )
-    # NaN where no split gains anything
-    with np.errstate(invalid="ignore"):
-        importance = np.nan_to_num(model.feature_importances_)
-    return _compact(model, n_levels - 1, middle, half), importance
+    tasks = [(*rows, seeds[t : t + _A_TASK]) for t in range(0, trees, _A_TASK)]
+    parts = in_threads(_some_trees, tasks, n_jobs)
+    falls = np.sum([part.falls for part in parts], axis=0)
+    return _joined(parts, middle, half), falls / (falls.sum() or 1.0)
 
 
 class ForestResults(ProbabilityResults):
@@ -327,11 +349,11 @@ class RPSForest(Method):
     A good default for prediction with interactions and non-linear effects; it tunes
     itself and gives probabilities.
 
-    The trees are scikit-learn's ExtraTreesRegressor [Geurts et al. 2006] on the K-1
-    indicators [y > k]. Each node draws one random cut for each of some columns, and
-    takes the cut that most reduces the ranked probability score sum_k (P(y > k) - [y >
-    k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is the mean share of rows above
-    k in the leaves.
+    The trees are extremely randomised [Geurts et al. 2006], on the K-1 indicators [y >
+    k] (as scikit-learn's ExtraTreesRegressor on these). Each node draws one random cut
+    for each of some columns, and takes the cut that most reduces the ranked probability
+    score sum_k (P(y > k) - [y > k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is
+    the mean share of rows above k in the leaves.
 
     Parameters
     ----------
@@ -434,17 +456,15 @@ class RPSForest(Method):
     ) -> tuple[ForestShares, FloatArray]:
         """The forest of the rows with positive weight, and importances."""
         used = weights > 0.0
-        drawn = max(1, round(growth.column_share * rows.X.shape[1]))
         return grown(
             rows.X[used],
             rows.y[used],
             weights[used],
             n_levels,
             rng,
-            n_estimators=trees,
-            min_samples_leaf=growth.min_leaf,
-            max_features=drawn,
-            n_jobs=self.n_jobs,
+            trees,
+            growth,
+            self.n_jobs,
         )
 
     def _growth(

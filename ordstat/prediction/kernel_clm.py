@@ -675,4 +675,4 @@ def _potential(
         anchors=features.anchors,
         coef=coef,
         offset=offset,
-    )
+    ).merged

@@ -122,7 +122,7 @@ class SharedGram:
             anchors=svm.kernel.anchors(self.X, support),
             coef=coef[support],
             offset=offset,
-        )
+        ).merged
         each = np.count_nonzero(coef, axis=0)
         return Learned(
             scorer=scorer,

@@ -513,7 +513,7 @@ def _ranked(
             coef=point.beta[support],
             offset=offset,
             squared_norm=max(float(point.beta @ point.scores), 0.0),
-        )
+        ).merged
     scores = np.empty(data.sample.n)
     scores[rows] = raw.scores + potential.offset
     theta = raw.theta + (potential.offset - offset)

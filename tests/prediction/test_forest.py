@@ -1,4 +1,4 @@
-"""`rps-forest` against scikit-learn's forests and hand-made shares."""
+"""`rps-forest` against scikit-learn's forests, slow twins and hand-made shares."""
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,8 @@ from seams import Rows, Sample
 from sklearn.ensemble import ExtraTreesRegressor
 
 from ordstat import RPSForest, load, ordfit
-from ordstat.compiled.trees import add_shares
-from ordstat.prediction.forest import Growth, _deepest, rounded_down
+from ordstat.compiled.forest import add_shares, grow_tree
+from ordstat.prediction.forest import Growth, _deepest
 
 
 @pytest.fixture(scope="module")
@@ -20,30 +20,69 @@ def frame():
     return ranked(rng, 150, [-0.8, 0.2, 1.0], "abc", curved, noise=0.4)
 
 
-def sorted_rows(frame):
-    """X and y in the order that fits take rows: by rank, then by the columns."""
-    ordered = frame.sort_values(["y", "a", "b", "c"])
-    return ordered[list("abc")].to_numpy(), ordered["y"].to_numpy()
+@pytest.mark.parametrize(
+    ("min_leaf", "column_share", "levels"), [(1, 1.0, 4), (3, 0.34, 4), (5, 0.67, 2)]
+)
+def test_probabilities_are_those_of_scikit_learn_on_the_indicators(
+    frame, min_leaf, column_share, levels
+):
+    """Means over many trees: those of two seeds differ by as much."""
+    X = frame[list("abc")].to_numpy()
+    y = np.minimum(np.searchsorted(np.unique(frame["y"]), frame["y"]), levels - 1)
+    given = {"min_leaf": min_leaf, "column_share": column_share}
+    new = X + 0.1
 
+    def ours(seed):
+        fit = RPSForest(trees=1500, **given).fit(
+            sample_of(X, y), np.random.default_rng(seed)
+        )
+        return fit.rule.above(Rows(X=new)), fit.importance
 
-def test_probabilities_are_those_of_scikit_learn_on_the_indicators(frame):
-    fit = ordfit("y ~ a + b + c", frame, "rps-forest", trees=40, min_leaf=3, seed=5)
-    X, y = sorted_rows(frame)
-    seed = int(np.random.default_rng(5).integers(2**31 - 1))
     model = ExtraTreesRegressor(
-        n_estimators=40, max_features=1, min_samples_leaf=3, random_state=seed
+        n_estimators=1500,
+        max_features=max(1, round(column_share * 3)),
+        min_samples_leaf=min_leaf,
+        random_state=0,
     )
-    model.fit(X, (y[:, None] > np.arange(3)).astype(float))
-    new = frame.assign(a=frame["a"] + 0.1)
-    above = model.predict(new[list("abc")].to_numpy())
-    expected = np.hstack([1 - above, np.ones((150, 1))])
-    np.testing.assert_allclose(fit.predict(new, type="cum_prob"), expected, atol=1e-12)
-    assert fit.predict(new).cat.codes.tolist() == (above > 0.5).sum(axis=1).tolist()
-    np.testing.assert_allclose(
-        fit.importance()["importance"].loc[list("abc")],
-        model.feature_importances_,
-        atol=1e-12,
+    model.fit(X, (y[:, None] > np.arange(levels - 1)).astype(float).squeeze())
+    theirs = model.predict(new).reshape(len(new), -1)
+    (above, importance), (again, _) = ours(1), ours(2)
+    noise = np.sqrt(np.mean((above - again) ** 2))
+    assert noise < 0.02
+    assert np.sqrt(np.mean((above - theirs) ** 2)) < 1.3 * noise
+    falls = np.sum(
+        [
+            tree.tree_.compute_feature_importances(normalize=False)
+            for tree in model.estimators_
+        ],
+        axis=0,
     )
+    np.testing.assert_allclose(importance, falls / falls.sum(), atol=0.02)
+
+
+@pytest.mark.parametrize("min_leaf", [1, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_trees_are_those_of_a_recursion(min_leaf, weighted):
+    rng = np.random.default_rng(min_leaf + weighted)
+    columns = rng.normal(size=(3, 40)).astype(np.float32)
+    columns[1] = np.round(columns[1])  # equal values
+    columns[2, 5:] = 0.0  # often constant
+    y = rng.integers(0, 3, 40).astype(np.int32)
+    w = rng.uniform(0.5, 2.0, 40) if weighted else np.ones(40)
+    cuts = 0
+    for seed in (0, 1, 2, 3, 2**63 - 1):
+        grown = []
+        for grow in (grow_tree, twins.grow_tree):
+            column, cut = np.zeros(39, np.int32), np.zeros(39, np.float32)
+            children, shares = np.zeros((39, 2), np.int32), np.zeros((40, 2))
+            falls = np.zeros(3)
+            out = (column, cut, children, shares, falls)
+            made = grow(columns, y, w, 3, min_leaf, 2, seed, *out)
+            grown.append((np.array(made), *out))
+        cuts += grown[0][0][0]
+        for mine, theirs in zip(*grown, strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-12)
+    assert cuts > 10
 
 
 def test_refusals_and_notes(frame):
@@ -78,9 +117,7 @@ def test_threads_change_nothing(frame):
 
 
 def test_columns_keep_their_digits():
-    """scikit-learn's single precision would merge days of this century, and take small
-    steps for none.
-    """
+    """Single precision would merge days of this century, and overflow."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=300)
     y = np.digitize(2 * np.sin(2 * x) + 0.5 * rng.normal(size=300), [-1.5, 0.0, 1.5])
@@ -104,7 +141,7 @@ def test_columns_keep_their_digits():
     assert len(constant.predict({"x": x[:9], "z": x[:9] * 1e6})) == 9
 
 
-def test_a_forest_keeps_fourteen_bytes_a_cut_and_each_share_once():
+def test_a_forest_keeps_nine_bytes_a_cut_and_each_share_once():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(400, 3))
     y = np.digitize(X[:, 0] + rng.normal(size=400), [-1.0, 0.0, 1.0])
@@ -112,42 +149,40 @@ def test_a_forest_keeps_fourteen_bytes_a_cut_and_each_share_once():
     forest = RPSForest(trees=20, column_share=1.0).fit(sample, rng).rule.above
     kept = (forest.roots, forest.column, forest.cut, forest.children, forest.shares)
     size = sum(array.nbytes for array in kept)
-    assert size == 14 * forest.column.size + 4 * 20 + forest.shares.nbytes
+    assert size == 9 * forest.column.size + 4 * 20 + forest.shares.nbytes
     assert len(np.unique(forest.shares, axis=0)) == len(forest.shares)
     assert len(forest.shares) < (forest.children < 0).sum()
 
 
-@pytest.mark.parametrize("column_type", [np.int16, np.int32])
+@pytest.mark.parametrize("column_type", [np.uint8, np.int32])
+@pytest.mark.parametrize("child_type", [np.int16, np.int32])
 @pytest.mark.parametrize("n", [0, 1, 7, 8, 9, 515])
-def test_shares_of_rows_are_those_of_plain_walks(n, column_type):
+def test_shares_of_rows_are_those_of_plain_walks(n, column_type, child_type):
     """Three trees: no cut; one cut; two cuts. Rows at, below and above the cuts."""
     rng = np.random.default_rng(n)
-    X = rng.integers(-1, 2, size=(n, 2)).astype(np.float32)
+    columns = rng.integers(-1, 2, size=(2, n)).astype(np.float32)
     parts = [
         np.array([-1, 0, 1], dtype=np.int32),
         np.array([1, 0, 1], dtype=column_type),
         np.array([0.0, -0.5, 0.0], dtype=np.float32),
-        np.array([[-1, -3], [-2, 2], [-4, -1]], dtype=np.int32),
+        np.array([[-1, -3], [-2, 1], [-4, -1]], dtype=child_type),
         rng.integers(0, 9, size=(4, 3)).astype(float),
     ]
     ours, theirs = np.ones((n, 3)), np.ones((n, 3))
-    add_shares(X, *parts, ours)
-    twins.add_shares(X, *parts, theirs)
+    add_shares(columns, *parts, ours)
+    twins.add_shares(columns, *parts, theirs)
     np.testing.assert_array_equal(ours, theirs)
 
 
-def test_cuts_in_single_precision_send_every_row_the_same_way():
+@pytest.mark.parametrize("n_columns", [256, 257])
+def test_many_columns_have_wider_places(n_columns):
     rng = np.random.default_rng(0)
-    single = rng.normal(size=1000).astype(np.float32)
-    # half way between neighbours, a little beside, and the numbers themselves
-    above = np.nextafter(single, np.float32(np.inf))
-    middle = (single.astype(float) + above) / 2
-    for cuts in (middle, np.nextafter(middle, 9), np.nextafter(middle, -9)):
-        kept = rounded_down(cuts)
-        assert kept.dtype == np.float32
-        for x in (single, above):
-            np.testing.assert_array_equal(x <= kept, x <= cuts)
-    np.testing.assert_array_equal(rounded_down(single.astype(float)), single)
+    X = rng.normal(size=(60, n_columns))
+    y = (X[:, -1] > 0.0).astype(int)
+    fit = RPSForest(trees=20, min_leaf=1, column_share=1.0).fit(sample_of(X, y), rng)
+    assert fit.rule.above.column.dtype == (np.uint8 if n_columns == 256 else np.int32)
+    assert fit.importance.argmax() == n_columns - 1
+    np.testing.assert_array_equal(fit.rule.above(Rows(X=X))[:, 0], y)
 
 
 def sample_of(x, y, weights=None):

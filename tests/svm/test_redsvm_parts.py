@@ -83,6 +83,24 @@ def test_centring():
     np.testing.assert_allclose(gram @ beta + means @ beta, raw @ beta, atol=1e-12)
 
 
+@pytest.mark.parametrize("shape", [(40,), (40, 2)])
+def test_equal_anchors_are_kept_once(shape):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, size=(40, 2)).astype(float)
+    expansion = KernelExpansion(
+        kernel=Perceptron(),
+        scaling=fit_scaling(None, X, np.ones(40)),
+        anchors=X,
+        coef=rng.normal(size=shape),
+        offset=2.0,
+    )
+    merged = expansion.merged
+    assert len(merged.coef) == len(np.unique(X, axis=0)) == len(merged.anchors)
+    new = Rows(X=rng.normal(size=(9, 2)))
+    np.testing.assert_allclose(merged(new), expansion(new), atol=1e-12)
+    assert merged.merged is merged
+
+
 def test_expansions_predict_in_blocks(monkeypatch):
     X, _ = rows(30)
     expansion = KernelExpansion(
