@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import digamma, expit
+from scipy.special import digamma
 
 from .._typing import FloatArray, IntArray
 from ..report.ratios import Ratio
@@ -176,10 +176,11 @@ class Cumulative(Family):
         """
         u, lo, d = predictor.ends(y)
         s = predictor.s
-        by_u, by_l = curvature_slopes(self.link, u, lo, d)
-        if self.link.name == "logit":  # f(u) + f(lo), for a fifth of the time
-            W = self.link.pdf(u) + self.link.pdf(lo)
+        if self.link.name == "logit":  # W = f(u) + f(lo)
+            (f_u, by_u), (f_l, by_l) = _logistic(u), _logistic(lo)
+            W = f_u + f_l
         else:
+            by_u, by_l = curvature_slopes(self.link, u, lo, d)
             W = self.link.interval(u, lo, d).W
         moved = (
             np.where(np.isinf(u), 0.0, u) * by_u
@@ -263,9 +264,7 @@ def curvature_slopes(
     of fourth order.
     """
     if link.name == "logit":
-        parts = ((expit(t), expit(-t)) for t in (u, lo))
-        by_u, by_l = (F * S * (S - F) for F, S in parts)
-        return np.asarray(by_u), np.asarray(by_l)
+        return _logistic(u)[1], _logistic(lo)[1]
     h = STEP * np.minimum(1.0, 0.25 * d)  # steps stay inside the interval
     by_u = np.zeros(u.size)
     by_l = np.zeros(u.size)
@@ -275,6 +274,13 @@ def curvature_slopes(
     by_u = np.where(np.isinf(u), 0.0, by_u / (12.0 * h))
     by_l = np.where(np.isinf(lo), 0.0, by_l / (12.0 * h))
     return by_u, by_l
+
+
+def _logistic(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(n,) density of the logistic distribution and its derivative."""
+    z = np.exp(-np.abs(t))
+    f = z / (1.0 + z) ** 2
+    return f, f * np.copysign((1.0 - z) / (1.0 + z), -t)
 
 
 def _probability(

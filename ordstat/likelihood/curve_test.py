@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 from scipy.special import chdtrc
@@ -151,12 +152,18 @@ def mixture_tail(statistic: float, df: int, weights: FloatArray) -> float:
     if df == 0:
         return float(np.exp(-0.5 * statistic / sizes).mean())
     # the tail of chi2_df + 2 size E: Gauss nodes of the share u that chi2_df takes
-    nodes, shares = np.polynomial.legendre.leggauss(_NODES)
+    nodes, shares = _gauss()
     root = 0.5 * math.sqrt(statistic) * (nodes + 1.0)
     density = chi_density(root, df) * shares * 0.5 * math.sqrt(statistic)
     left = statistic - root**2
     exceeding = np.exp(-0.5 * left / sizes[:, None]).mean(axis=0)
     return float(chdtrc(df, statistic) + density @ exceeding)
+
+
+@cache
+def _gauss() -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of integrals from -1 to 1."""
+    return np.polynomial.legendre.leggauss(_NODES)
 
 
 def chi_density(r: FloatArray, df: int) -> FloatArray:

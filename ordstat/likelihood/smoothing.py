@@ -30,7 +30,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import refuse_beside
@@ -61,15 +62,17 @@ if TYPE_CHECKING:
 
 #: Distances of thresholds are searched for one by one.
 _MOST_LEVELS = 50
-#: Squared length of the Newton step, in standard errors, at which b counts as b^, and
-#: most steps to it.
-_MODE = 1e-14
+#: Length of the Newton step of b, in standard errors, at which b counts as b^; that
+#: which is enough while psi has further to go than _FAR, and most steps to it.
+_MODE = 1e-7
+_ROUGH = 1e-3
+_FAR = 0.1
 _MOST_STEPS = 50
 #: Length of the Newton step of psi that may be left, in standard errors, and that at
 #: which the search ends. In between it ends where steps no longer halve: the rest is
 #: rounding.
 TOLERANCE = 1e-5
-_ENOUGH = 1e-8
+_ENOUGH = 1e-6
 _HALF = 0.5
 #: Largest change of log lambda in one step; most halvings of a step.
 _CAP = 4.0
@@ -85,10 +88,13 @@ _SMOOTHER = 4.0
 _UNBOUND = 20.0
 #: Share of V that is rounding.
 _ROUNDED = 1e-10
-#: A smooth with this many degrees of freedom beyond its straight line or fewer takes
-#: steps of _CAP towards it, where V is flat.
-_ALMOST_STRAIGHT = 0.05
+#: A smooth with at most _ALMOST_STRAIGHT degrees of freedom beyond its straight line is
+#: rising where its Newton step is above _RISING: V is almost a quadratic function of
+#: 1 / lambda, which then has its maximum at 0. These degrees of freedom fall with 1 /
+#: lambda: it takes the step that brings them to exp(-_BELOW) times _STRAIGHT.
+_ALMOST_STRAIGHT = 0.3
 _RISING = 0.5
+_BELOW = 3.0
 #: A smooth with this many or fewer is a straight line once V can gain no more than
 #: this by a larger lambda: V has its supremum at infinity, and rounding hides the rest.
 _STRAIGHT = 1e-4
@@ -100,7 +106,7 @@ _PRIOR = 0.1
 #: Share of the diagonal by which an indefinite information is raised at least.
 _LEAST_DAMPING = 1e-3
 #: Steps of psi up to this length that end as near to a known maximum lead to it.
-_NEAR = 0.1
+_NEAR = 0.25
 #: Rows at a time, whose arrays stay in the cache.
 _CHUNK = 4096
 #: Eigenvalues of the Hessian below this share of the largest count as that share.
@@ -243,7 +249,7 @@ class RowPart(NamedTuple):
     columns : (n, q + 1)
         Derivatives of the score by b.
     jacobian : Jacobian
-        Of the predictors.
+        Of the predictors, without location columns.
     """
 
     rows: ModelRows
@@ -337,24 +343,23 @@ class RestrictedLikelihood:
         ]
         return np.asarray(np.log(np.array(ratios)))
 
-    def at(self, x: FloatArray, rho: FloatArray) -> RestrictedPoint | None:
-        """V at the distances of the thresholds of x (P,), with b^ looked for from x;
-        None outside the domain, or where V has no digits.
+    def at(
+        self, x: FloatArray, rho: FloatArray, length: float = _MODE
+    ) -> RestrictedPoint | None:
+        """V at the distances of the thresholds of x (P,), with b^ looked for from x up
+        to a step of `length`; None outside the domain, or where V has no digits.
         """
         penalty = self.penalty(rho)
-        found = self._mode(x, penalty)
+        found = self._mode(x, penalty, length)
         if found is None:
             return None
-        x, at, A = found
-        units = np.sqrt(np.diag(A))
-        log_det = float(np.linalg.slogdet(A / np.outer(units, units))[1])
-        log_det += 2.0 * float(np.log(units).sum())
-        inverse = _inverse(A)
-        value = at.loglik + self.constant - 0.5 * log_det
+        x, at, A, factor = found
+        inverse = factor.solve(np.eye(len(A)))
+        value = at.loglik + self.constant - 0.5 * factor.log_det
         value += 0.5 * sum(
             block.rank * r for block, r in zip(self.blocks, rho, strict=True)
         )
-        if inverse is None or not math.isfinite(value):
+        if not math.isfinite(value):
             return None
         pulls = self._pulls(x, rho)
         information = at.information.dense()
@@ -374,10 +379,10 @@ class RestrictedLikelihood:
         )
 
     def _mode(
-        self, x: FloatArray, penalty: WigglinessPenalty
-    ) -> tuple[FloatArray, Evaluation, FloatArray] | None:
-        """x with b^, the penalised log-likelihood there, and A; None outside the
-        domain.
+        self, x: FloatArray, penalty: WigglinessPenalty, length: float
+    ) -> tuple[FloatArray, Evaluation, FloatArray, ScaledFactor] | None:
+        """x with b^, the penalised log-likelihood there, A and its factor; None outside
+        the domain.
         """
         location = self.problem.solver_layout.of_location
         before = -math.inf
@@ -395,13 +400,13 @@ class RestrictedLikelihood:
             at = trial
             before = at.loglik
             A = self.inner.T @ at.information.dense() @ self.inner
-            inverse = _inverse(A)
-            if inverse is None:
-                return None
             score = self.inner.T @ at.score
-            move = inverse @ score
-            if float(move @ score) <= _MODE:
-                return x, at, A
+            factor = _factor(A)
+            if factor is None:
+                return None
+            move = factor.solve(score)
+            if float(move @ score) <= length**2:
+                return x, at, A, factor
             step = self.inner @ move
         return None
 
@@ -427,13 +432,13 @@ class RestrictedLikelihood:
             y = problem.sample.y[some]
             terms = problem.family.eta_terms(problem.rows.predictor(rows, start), y)
             assert terms is not None
-            by_columns = problem.solver_layout.by_columns
+            bare = replace(rows, x=rows.x[:, :0])
             part = RowPart(
                 rows=rows,
                 y=y,
                 weights=problem.sample.case_weights[some],
                 columns=np.column_stack([-np.ones(rows.n), rows.x]),
-                jacobian=Jacobian(rows, terms.places, by_columns),
+                jacobian=Jacobian(bare, terms.places, problem.solver_layout),
             )
             parts.append(part)
         return parts
@@ -442,7 +447,9 @@ class RestrictedLikelihood:
         """(P,) and (q + 1,) derivatives of log|A| / 2 by all parameters and by b."""
         problem = self.problem
         layout = problem.solver_layout
-        by_columns = np.zeros(layout.size)
+        others = np.ones(layout.size, dtype=bool)
+        others[layout.of_location] = False
+        by_others = np.zeros(int(others.sum()))
         by_score = np.zeros(len(inverse))
         for part in self._parts:
             predictor = problem.rows.predictor(part.rows, x)
@@ -450,10 +457,11 @@ class RestrictedLikelihood:
             columns = part.columns
             spread = np.einsum("ij,ij->i", columns @ inverse, columns)
             slopes *= 0.5 * part.weights * spread
-            by_columns += part.jacobian.total(slopes)
+            by_others += part.jacobian.total(slopes)
             by_score += slopes[len(part.jacobian.places)] @ columns
         by_parameter = np.empty(layout.size)
-        by_parameter[layout.order_by_columns] = by_columns
+        by_parameter[layout.order_by_columns[others]] = by_others
+        by_parameter[layout.of_location] = by_score[1:]
         return by_parameter, by_score
 
     def _gradient(
@@ -533,12 +541,29 @@ class RestrictedLikelihood:
                 out[size + j, size + j] = 1.0
         return out
 
-    def moved(self, point: RestrictedPoint, step: FloatArray) -> RestrictedPoint | None:
-        """V after a step of psi, b^ predicted along it."""
+    def moved(
+        self, point: RestrictedPoint, step: FloatArray, length: float = _MODE
+    ) -> RestrictedPoint | None:
+        """V after a step of psi, b^ predicted along it, as in `at`."""
         size = self.outer.size
         x = point.x + self.inner @ (point.moves @ step)
         x[self.outer] += step[:size]
-        return self.at(x, point.rho + step[size:])
+        return self.at(x, point.rho + step[size:], length)
+
+    def rising(self, point: RestrictedPoint, step: FloatArray) -> BoolArray:
+        """(J,) smooths that a step of psi makes straight lines."""
+        almost = self.bends(point) < _ALMOST_STRAIGHT
+        return np.asarray(almost & (step[self.outer.size :] > _RISING))
+
+    def limited(self, point: RestrictedPoint, step: FloatArray) -> FloatArray:
+        """The step of psi with its part of rho limited, or all the way to a straight
+        line.
+        """
+        size = self.outer.size
+        away = np.maximum(self.bends(point) / _STRAIGHT, 1.0)
+        rho = np.clip(step[size:], -_CAP, _CAP)
+        rho = np.where(self.rising(point, step), np.log(away) + _BELOW, rho)
+        return np.append(step[:size], rho)
 
     def leads_to(
         self, known: RestrictedPoint, point: RestrictedPoint, step: FloatArray
@@ -548,13 +573,19 @@ class RestrictedLikelihood:
         t = move[self.outer] - self.inner[self.outer, 0] * move[0]
         apart = np.append(t, known.rho - point.rho)
         free = self.free(point) | self.free(known)
-        longest = max(np.abs(step[free]).max(), np.abs(apart - step)[free].max())
-        return bool(longest <= _NEAR)
+        free[self.outer.size :] &= ~(self.straight(known) & self.rising(point, step))
+        lengths = np.abs([step[free], (apart - step)[free]])
+        return bool(lengths.max(initial=0.0) <= _NEAR)
 
     def bends(self, point: RestrictedPoint) -> FloatArray:
         """(J,) effective degrees of freedom beyond those of the straight line."""
-        lines = [block.columns.size - block.rank for block in self.blocks]
-        return np.asarray(self.edf(point)[0] - np.array(lines))
+        weights = np.exp(point.rho)
+        return np.array(
+            [
+                block.rank - weight * self._trace(point.inverse, block)
+                for block, weight in zip(self.blocks, weights, strict=True)
+            ]
+        )
 
     def straight(self, point: RestrictedPoint) -> BoolArray:
         """(J,) smooths that are straight lines but for rounding."""
@@ -649,18 +680,37 @@ class RestrictedLikelihood:
         return statistics, p_values
 
 
-def _inverse(A: FloatArray) -> FloatArray | None:
-    """A^-1; None where A is not positive definite."""
+class ScaledFactor(NamedTuple):
+    """The Cholesky factor of a matrix whose diagonal is scaled to 1.
+
+    Attributes
+    ----------
+    lower : (q, q)
+    units : (q,)
+        Roots of the diagonal.
+    """
+
+    lower: FloatArray
+    units: FloatArray
+
+    def solve(self, sides: FloatArray) -> FloatArray:
+        """The inverse of the matrix times sides (q, ...)."""
+        scaled = dpotrs(self.lower, (sides.T / self.units).T, lower=1)[0]
+        return np.asarray((scaled.T / self.units).T)
+
+    @property
+    def log_det(self) -> float:
+        """Of the matrix."""
+        return 2.0 * float(np.log(np.diag(self.lower) * self.units).sum())
+
+
+def _factor(A: FloatArray) -> ScaledFactor | None:
+    """None where A is not positive definite."""
     units = np.sqrt(np.abs(np.diag(A)))
-    if not units.all():
+    if not (units > 0.0).all() or not np.isfinite(units).all():
         return None
-    try:
-        factor = cho_factor(A / np.outer(units, units), lower=True)
-    except (np.linalg.LinAlgError, ValueError):
-        return None
-    scaled = cho_solve(factor, np.eye(len(A)))
-    inverse: FloatArray = scaled / np.outer(units, units)
-    return inverse
+    lower, failed = dpotrf(A / np.outer(units, units), lower=1)
+    return None if failed else ScaledFactor(lower, units)
 
 
 def _step(
@@ -720,15 +770,22 @@ def search(
     """The maximum of V from a point, the values on the way, and how it ended; `known`,
     a maximum, as soon as a step leads to it.
     """
-    size = restricted.outer.size
     values = [point.value]
     ended = Ended.MOST_ITERATIONS
     correction = np.zeros_like(point.curvature)
     before = math.inf
+    length = _MODE
     for _ in range(max_iter):
         free = restricted.free(point)
         step = _step(point.gradient, point.curvature + correction, free)
         left = math.sqrt(float(point.gradient @ step))
+        if left <= _FAR and length > _MODE:
+            exact = restricted.at(point.x, point.rho)
+            if exact is None:
+                break
+            point = exact
+            length = _MODE
+            continue
         if left <= _ENOUGH:
             ended = Ended.CONVERGED
             break
@@ -740,10 +797,10 @@ def search(
             ended = Ended.CONVERGED
             break
         before = left
-        step[size:] = np.clip(step[size:], -_CAP, _CAP)
-        rising = (restricted.bends(point) < _ALMOST_STRAIGHT) & (step[size:] > _RISING)
-        step[size:][rising] = _CAP
-        moved, step = _uphill(restricted, point, step)
+        length = _ROUGH if left > _FAR else _MODE
+        moved, step = _uphill(
+            restricted, point, restricted.limited(point, step), length
+        )
         if moved is None:
             ended = Ended.ROUNDING if left <= TOLERANCE else Ended.NO_PROGRESS
             break
@@ -766,14 +823,17 @@ def _learnt(step: FloatArray, unexplained: FloatArray) -> FloatArray:
 
 
 def _uphill(
-    restricted: RestrictedLikelihood, point: RestrictedPoint, step: FloatArray
+    restricted: RestrictedLikelihood,
+    point: RestrictedPoint,
+    step: FloatArray,
+    length: float,
 ) -> tuple[RestrictedPoint | None, FloatArray]:
     """The longest of the steps 1, 1/2, 1/4, ... that does not lower V, and V there;
     None if there is none.
     """
     least = point.value - _ROUNDED * (1.0 + abs(point.value))
     for _ in range(_TRIES):
-        trial = restricted.moved(point, step)
+        trial = restricted.moved(point, step, length)
         if trial is not None and trial.value >= least:
             return trial, step
         step = 0.5 * step
@@ -830,10 +890,11 @@ def smooth_estimate(
         total_weight=float(problem.counts.sum()),
     )
     point = None
-    inverse = _inverse(start.information.dense())
-    determined = inverse is not None and inverse.diagonal().max() < _LARGEST_ERROR**2
-    if determined and not start.stopped:
-        point = restricted.at(start.x, rho)
+    factor = _factor(start.information.dense())
+    if factor is not None and not start.stopped:
+        variances = factor.solve(np.eye(start.x.size)).diagonal()
+        if variances.max() < _LARGEST_ERROR**2:
+            point = restricted.at(start.x, rho)
     if point is None:
         raise DataError(
             "The effects must have finite estimates; they grow without bound. Rows of a"
