@@ -370,11 +370,16 @@ ANALYSES = [
 def write_analyses() -> None:
     """Copies of the analyses, and the page that lists them."""
     names: list[str] = []
+    rows: list[list[str]] = []
     pages = sorted((ROOT / "vignettes").glob("*.md"))
     for page in sorted(pages, key=lambda page: [*ANALYSES, page.stem].index(page.stem)):
         if "{code-cell}" in (text := page.read_text()):
             write(f"analyses/{page.name}", with_notebook(text, page.stem))
             names.append(page.stem)
+            title = re.search(r"^# (.+)$", text, re.MULTILINE)
+            assert title is not None
+            first = first_sentence(text[title.end() :])
+            rows.append([f"[{title[1]}]({page.stem}.md)", first])
     text = (
         "Whole analyses, from the data to the sentence that reports them. Each page is"
         " executed when the site is built."
@@ -382,7 +387,11 @@ def write_analyses() -> None:
     write(
         "analyses/index.md",
         "\n".join(
-            ["# Worked analyses", "", text, "", "```{toctree}", "", *names, "```", ""]
+            [
+                *["# Worked analyses", "", text, ""],
+                *[table(["analysis", "what it is about"], rows), ""],
+                *["```{toctree}", ":hidden:", "", *names, "```", ""],
+            ]
         ),
     )
 

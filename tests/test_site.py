@@ -146,6 +146,18 @@ def test_page(browser: Any, name: str, scheme: str, width: int) -> None:
     assert errors == []
 
 
+def test_names_of_rows_stay_while_a_table_is_scrolled(browser: Any) -> None:
+    """On a telephone the odds ratios of a summary lie beyond the edge."""
+    page = browser.new_page(viewport={"width": 400, "height": 900})
+    page.goto((SITE / "index.html").as_uri())
+    name = page.get_by_role("cell", name="religious: strongly").first
+    ratio = page.get_by_role("cell", name="1.8105").first
+    assert ratio.bounding_box()["x"] > 400
+    ratio.evaluate("cell => { cell.closest('div').scrollLeft = 1000; }")
+    assert 0 <= name.bounding_box()["x"] < ratio.bounding_box()["x"] < 400
+    page.close()
+
+
 def audited(name: str, scheme: str) -> bool:
     """Pages take turns in the two views: an audit takes longer than all else here, and
     pages share their style.

@@ -41,7 +41,8 @@ document.addEventListener("DOMContentLoaded", () => {
 });
 
 window.addEventListener("load", async () => {
-  const wide = '.cell_output div[style*="overflow-x"], .pst-scrollable-table-container';
+  const wide =
+    '.cell_output div[style*="overflow-x"], .cell_output .text_html, .pst-scrollable-table-container';
   document.querySelectorAll(wide).forEach(fadeAtEdge);
   await window.MathJax?.startup?.promise;
   for (const formula of document.querySelectorAll("mjx-container[display]")) {

@@ -120,7 +120,7 @@ class Plan:
             error = f"Standard error of the win probability {self.se:.3f}"
             if self.probabilities is None:
                 error += (
-                    ", without ties; fewer rows suffice with ties (give probabilities=)"
+                    ", without ties\nWith ties fewer rows suffice: give probabilities="
                 )
             caution = caution.format("win probabilities near 1/2")
         lines = [

@@ -151,7 +151,7 @@ class Cumulative(Family):
 
     @property
     def concave(self) -> bool:
-        return self.link.name != "cauchit"
+        return self.link.log_concave
 
     @property
     def proportional_odds(self) -> bool:

@@ -386,6 +386,9 @@ class Link:
     product : callable (u, lo, d) -> (n,) or None
         F(u) - F(lo), as accurate but without logarithms; None if the link has no such
         form.
+    log_concave : bool
+        Whether the density is log-concave, so that the likelihood of location effects
+        has one maximum.
 
     Examples
     --------
@@ -405,6 +408,7 @@ class Link:
     mirror: str
     lam: float | None = None
     product: Callable[[FloatArray, FloatArray, FloatArray], FloatArray] | None = None
+    log_concave: bool = True
 
     def probability(self, u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
         """F(u) - F(lo) with d = u - lo > 0, to full relative accuracy."""
@@ -538,6 +542,7 @@ LINKS: dict[str, Link] = {
             cauchit_log,
             cauchit,
             "cauchit",
+            log_concave=False,
         ),
     )
 }

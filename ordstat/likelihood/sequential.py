@@ -92,7 +92,7 @@ class Sequential(Family):
 
     @property
     def concave(self) -> bool:
-        return self.link.name != "cauchit"
+        return self.link.log_concave
 
     def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
         """(K-1, n) whether rows at y reached each stage."""

@@ -130,10 +130,8 @@ def test_the_text_of_a_win_probability() -> None:
     assert repr(power_ordinal(win_probability=0.9, n=20)).splitlines() == [
         "Power 0.873 for a win probability of 0.900 with 20 rows (10 and 10)",
         "Two-sided test at 0.05; Noether (1987)",
-        (
-            "Standard error of the win probability 0.129, without ties; fewer rows"
-            " suffice with ties (give probabilities=)"
-        ),
+        "Standard error of the win probability 0.129, without ties",
+        "With ties fewer rows suffice: give probabilities=",
         (
             "The formula is for win probabilities near 1/2 and many rows: check the"
             " power on simulated data"
