@@ -520,6 +520,12 @@ _ADVICE = {
     r"\b([Ff]it with|[Ss]et) ((?!penalty)\w+)='?([\w.-]+)'?": r"\1 --option \2=\3",
     r"\b([Ff]it with|[Ss]et) (\w+)=(?=[ ,.;)]|$)": r"\1 --option \2=VALUE",
     r"needed for (\w+)=": r"needed for --option \1",
+    r"First make one label of two: data\.replace\(\{'.+?': \{(.*?)\}\}\)": (
+        r"First make one label of two in the file (\1)"
+    ),
+    r"Write data\.replace\(\{'.+?': \{(.*?)\}\}\) to make": (
+        r"Change the file (\1) to make"
+    ),
 }
 
 

@@ -714,3 +714,15 @@ def test_a_screen_of_ascii(folder, capsys, monkeypatch):
         "the screen's encoding ascii has no '\xe8'. Write a file with --output" in told
     )
     assert cli.main(["predict", "m", "a.csv", "--type", "prob", "-o", "out.csv"]) == 0
+
+
+def test_two_labels_of_one_level_are_a_matter_of_the_file(folder, labelled, capsys):
+    """The advice has no Python."""
+    frame = labelled.astype({"rating": str})
+    frame.loc[0, "rating"] += " "
+    frame.to_csv("labels.csv", index=False)
+    for more in ([], ["--levels", ",".join(LABELS.values())]):
+        assert cli.main(["fit", "labels.csv", "rating ~ temp", *more]) == 1
+        printed = capsys.readouterr().err
+        assert "the file ('mild ': 'mild')" in printed
+        assert "data.replace" not in printed
