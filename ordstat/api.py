@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 import numpy as np
 import pandas as pd
 
-from ._typing import AnyArray, Progress
+from ._typing import AnyArray, FloatArray, Progress
 from .checks import brief, flag, generator, one_of, reporter
 from .exceptions import DataError, DataWarning, OptionError, SeparatedError, warn
 from .formula.design import Design, make
@@ -465,6 +465,8 @@ def _fitted(
     try:
         return fit_levels_present(learner, design.sample, generator(seed), progress)
     except SeparatedError as found:
+        if found.nominal:
+            raise _nominal_unsettled(design, found.moves) from None
         size = np.abs(found.moves)
         ends = np.where(size > _MOVES * size.max(), found.moves, 0.0)
         named = zip(design.names, ends, strict=True)
@@ -480,6 +482,18 @@ def _fitted(
             " rest. Drop these columns, join their levels with others, give a ridge"
             " (penalty=1.0), or round the response."
         ) from None
+
+
+def _nominal_unsettled(design: Design, kept: FloatArray) -> DataError:
+    """The error of nominal effects without finite estimates at very many thresholds."""
+    named = zip(design.nominal_names, kept, strict=True)
+    listed = first_few([name for name, is_kept in named if is_kept], MOST_TERMS)
+    return DataError(
+        f"The search for the nominal effects of {listed} at each of"
+        f" {len(design.levels.values) - 1:,} thresholds does not settle: few rows lie"
+        " on one side of the outer ones, so that effects there are not finite. Make"
+        " them location effects, or round the response."
+    )
 
 
 def fit_design(

@@ -30,12 +30,16 @@ class SeparatedError(DataError):
     Attributes
     ----------
     moves : (p,)
-        How the effects of the location columns move; 0 where one need not.
+        How the effects of the columns move; 0 where one need not.
+    nominal : bool
+        Whether the columns are those of nominal effects, for which the search for
+        finite estimates does not settle, rather than of location effects.
     """
 
-    def __init__(self, moves: FloatArray) -> None:
+    def __init__(self, moves: FloatArray, nominal: bool = False) -> None:
         super().__init__("The response is separated.")
         self.moves = moves
+        self.nominal = nominal
 
 
 class OptionError(OrdstatError, ValueError):

@@ -65,6 +65,8 @@ def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
     """The error of a type that `predict` does not take."""
     if not isinstance(type, str) or type not in PREDICTION_TYPES:
         return unknown("type", type, fit.prediction_types)
+    if type == "margin" and fit.no_margins is not None:
+        return OptionError(f"type='margin' is not available: {fit.no_margins}")
     how = (
         " Fit with calibrate=True for probabilities."
         if type in ("prob", "cum_prob")

@@ -327,8 +327,8 @@ class Averager:
             require_memory(
                 f"Errors of averages for each of {levels:,} levels",
                 _JACOBIANS * 8.0 * averages * levels * self.covariance.size,
-                "Take scale='mean', {'exceed': value}, {'quantile': 0.5} or 'latent';"
-                " or join levels.",
+                "Take scale='mean', {'exceed': value}, {'quantile': 0.5} or 'latent',"
+                " where the question has a scale; or join levels, as by pandas.cut.",
             )
         if weights is None:
             by_row = (

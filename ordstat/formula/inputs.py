@@ -397,6 +397,19 @@ def weights_of(column: Column, given: Any, index: pd.Index) -> FloatArray:
     return weights
 
 
+def case_weights_of(frame: pd.DataFrame, given: Any) -> tuple[FloatArray, BoolArray]:
+    """(N,) weights, 1 where none are given and 0 where missing, and which rows have
+    one.
+    """
+    every = np.ones(len(frame), dtype=np.bool_)
+    if given is None:
+        return every.astype(np.float64), every
+    column = vector(given, "weights", Columns(frame), None, frame.index)
+    values = weights_of(column, given, frame.index)
+    present = every if column.missing is None else ~column.missing
+    return np.where(present, values, 0.0), present
+
+
 def clusters_of(values: AnyArray | Factor) -> IntArray:
     """Codes 0..G-1 of clusters without missing rows, at least two of them."""
     labels, codes = np.unique(

@@ -420,39 +420,3 @@ def pearson_of(x: FloatArray, y: FloatArray, w: FloatArray) -> Correlation:
         statistic=statistic,
         df=(_QUARTILES.size + 1) ** 2 - 2,
     )
-
-
-def nearest_correlation(matrix: FloatArray) -> FloatArray:
-    """The correlation matrix nearest to a symmetric matrix in the Frobenius norm
-    [Higham 2002, algorithm 3.3].
-
-    Examples
-    --------
-    >>> nearest_correlation(np.array([[1, 1, 0], [1, 1, 1], [0, 1, 1.0]])).round(4)
-    array([[1.    , 0.7607, 0.1573],
-           [0.7607, 1.    , 0.7607],
-           [0.1573, 0.7607, 1.    ]])
-    """
-    near = matrix.copy()
-    correction = np.zeros_like(near)
-    for _ in range(_MOST_PROJECTIONS):
-        values, vectors = np.linalg.eigh(near - correction)
-        semidefinite = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        correction += semidefinite - near
-        before = near
-        near = semidefinite.copy()
-        np.fill_diagonal(near, 1.0)
-        if np.abs(near - before).max() < _PROJECTED:
-            break
-    # the last projection set the diagonal: make it semidefinite too
-    values, vectors = np.linalg.eigh(near)
-    near = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    scale = np.sqrt(np.diagonal(near))
-    near = near / scale / scale[:, None]
-    np.fill_diagonal(near, 1.0)
-    return np.asarray((near + near.T) / 2.0)
-
-
-#: Projections at most, and the change of the last one.
-_MOST_PROJECTIONS = 10_000
-_PROJECTED = 1e-10

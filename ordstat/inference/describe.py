@@ -14,8 +14,8 @@ from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
 from ..checks import counted, fraction, label_texts
 from ..exceptions import DataError, DataWarning, OptionError, warn
-from ..formula.columns import Columns, Factor, as_frame, factor_of, find_column, read
-from ..formula.inputs import read_items, vector, weights_of
+from ..formula.columns import Factor, as_frame, factor_of, find_column, read
+from ..formula.inputs import case_weights_of, read_items
 from ..formula.survey import Linearised, SurveyDesign, survey_of
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported
@@ -388,7 +388,6 @@ def _weights(
     frame: pd.DataFrame, weights: Any, design: Any
 ) -> tuple[FloatArray, BoolArray]:
     """(N,) case or sampling weights, and a mask of the rows that have one."""
-    every = np.ones(len(frame), dtype=np.bool_)
     if design is not None and not isinstance(design, SurveyDesign):
         raise OptionError(f"design must be a SurveyDesign; got {design!r}.")
     if design is not None and weights is not None:
@@ -397,14 +396,10 @@ def _weights(
             " both."
         )
     given = weights if design is None else design.weights
-    if given is None:
-        return every.astype(np.float64), every
-    column = vector(given, "weights", Columns(frame), None, frame.index)
-    missing = column.missing
-    values = weights_of(column, given, frame.index)
+    values, present = case_weights_of(frame, given)
     if design is None and not np.array_equal(values, np.rint(values)):
         warn(_FRACTIONS, DataWarning)
-    return values, every if missing is None else ~missing
+    return values, present
 
 
 def _survey(design: SurveyDesign, frame: pd.DataFrame, keep: BoolArray) -> Linearised:

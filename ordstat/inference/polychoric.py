@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -9,6 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from statsmodels.stats.correlation_tools import corr_nearest
+from statsmodels.tools.sm_exceptions import IterationLimitWarning
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..advice import with_advice
@@ -16,13 +19,12 @@ from ..checks import counted, flag, one_of
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import Columns, Factor, as_frame, factor_of
 from ..formula.doubtful import column_notes
-from ..formula.inputs import vector, weights_of
+from ..formula.inputs import case_weights_of
 from ..report.cells import MOST_TERMS, count, first_few
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
 from .correlations import (
     Correlation,
-    nearest_correlation,
     pearson_of,
     polychoric_of,
     polyserial_of,
@@ -37,8 +39,15 @@ _FEW = 10
 _MOST_LEVELS = 30
 #: Pairs that the printed report lists.
 _MOST_PAIRS = 10
-#: More columns than these are printed without standard errors.
-_MOST_WITH_ERRORS = 10
+#: How their numbers are printed.
+_FORMATS = {
+    "correlation": ".3f",
+    "std_error": ".3f",
+    "n": "int",
+    "G2": ".2f",
+    "df": "int",
+    "p_value": "p",
+}
 #: Level of the count of tables that contradict normality.
 _ALPHA = 0.01
 
@@ -129,8 +138,8 @@ def polychoric(
     Returns
     -------
     Polychoric
-        `.matrix`, `.std_errors`, `.n`, `.pairs`; it prints a table with correlations
-        below the diagonal and, of up to 10 columns, standard errors above it.
+        `.matrix`, `.std_errors`, `.n`, `.pairs`; it prints the correlations and, of up
+        to 10 pairs, their standard errors and tests.
 
     Raises
     ------
@@ -200,8 +209,7 @@ def polychoric(
     if smallest < -_ROUNDING:
         notes.append(_about_eigenvalue(smallest, nearest))
         if nearest:
-            projected = nearest_correlation(matrix.to_numpy())
-            matrix = pd.DataFrame(projected, index=names, columns=names)
+            matrix = _nearest(matrix)
         else:
             warn(notes[-1], DataWarning)
     sizes = {pair: c.n for pair, c in found.items()}
@@ -282,14 +290,10 @@ def polyserial(
 
 def _weights(table: pd.DataFrame, weights: Any) -> tuple[FloatArray, list[str]]:
     """(N,) case weights, 0 where missing, and notes."""
-    if weights is None:
-        return np.ones(len(table)), []
-    column = vector(weights, "weights", Columns(table), None, table.index)
-    values = weights_of(column, weights, table.index)
+    values, present = case_weights_of(table, weights)
     notes = []
-    if column.missing is not None:
-        values = np.where(column.missing, 0.0, values)
-        rows = counted(int(column.missing.sum()), "row")
+    if not present.all():
+        rows = counted(int((~present).sum()), "row")
         notes.append(f"{rows} left out for missing weights.")
     if not np.array_equal(values, np.rint(values)):
         notes.append(_FRACTIONS)
@@ -431,6 +435,15 @@ def _square(
     return pd.DataFrame(square, index=names, columns=names)
 
 
+def _nearest(matrix: pd.DataFrame) -> pd.DataFrame:
+    """The nearest correlation matrix."""
+    with warnings.catch_warnings():
+        # it projects as often as it may where rounding hides the end
+        warnings.simplefilter("ignore", IterationLimitWarning)
+        projected = corr_nearest(matrix.to_numpy())
+    return pd.DataFrame(projected, index=matrix.index, columns=matrix.columns)
+
+
 def _about_eigenvalue(smallest: float, nearest: bool) -> str:
     eigenvalue = f"The smallest eigenvalue of the pairwise matrix is {smallest:.3g}"
     if nearest:
@@ -456,56 +469,34 @@ def _pairs(
 
 
 def _report(r: Polychoric) -> Report:
-    n_columns = len(r.matrix)
-    wide = n_columns > _MOST_WITH_ERRORS
-    tables = [_correlations(r) if wide else _with_errors(r)]
+    tables = [
+        Table(
+            title="Correlations",
+            frame=r.matrix,
+            formats=dict.fromkeys(r.matrix, ".2f"),
+            square=True,
+        )
+    ]
     if len(r.pairs) <= _MOST_PAIRS:
-        tests = r.pairs[["kind", "n", "statistic", "df", "p_value"]]
-        index = pd.Index([f"{first}, {second}" for first, second in tests.index])
+        index = pd.Index([f"{first}, {second}" for first, second in r.pairs.index])
         tables.append(
             Table(
-                title="Tests of normality",
-                frame=tests.set_axis(index).rename(columns={"statistic": "G2"}),
-                formats={"n": "int", "G2": ".2f", "df": "int", "p_value": "p"},
+                title="Pairs, with tests of normality",
+                frame=r.pairs.set_axis(index).rename(columns={"statistic": "G2"}),
+                formats=_FORMATS,
             )
         )
     methods = {"two-step": "two steps", "ml": "maximum likelihood"}
     header = [("Kinds", _kinds(r)), ("Method", methods[r.method]), ("Rows", _rows(r))]
-    if wide:
+    if len(r.pairs) > _MOST_PAIRS:
         errors = r.pairs["std_error"]
         span = f"{errors.min():.3f} to {errors.max():.3f} (.std_errors)"
         header.append(("Std. errors", span))
     return Report(
-        title=f"Correlations of {n_columns} columns",
+        title=f"Correlations of {len(r.matrix)} columns",
         header=tuple(header),
         tables=tuple(tables),
         notes=(*r.notes, *_about_tests(r)),
-    )
-
-
-def _with_errors(r: Polychoric) -> Table:
-    """Correlations below the diagonal, standard errors above it."""
-    correlations = r.matrix.to_numpy()
-    errors = r.std_errors.to_numpy()
-    texts = np.full(correlations.shape, "1", dtype=object)
-    for i, j in zip(*np.tril_indices(len(texts), -1), strict=True):
-        texts[i, j] = f"{correlations[i, j]:z.3f}"
-        texts[j, i] = "" if np.isnan(errors[i, j]) else f"({errors[i, j]:.3f})"
-    return Table(
-        title="Correlations, and above the diagonal (standard errors)",
-        frame=pd.DataFrame(texts, index=r.matrix.index, columns=r.matrix.columns),
-        square=True,
-    )
-
-
-def _correlations(r: Polychoric) -> Table:
-    """Correlations alone, of many columns."""
-    frame = r.matrix
-    return Table(
-        title="Correlations",
-        frame=frame,
-        formats=dict.fromkeys(frame, ".2f"),
-        square=True,
     )
 
 

@@ -36,6 +36,8 @@ _LOCAL = (
 #: Reach of a profile without a finite limit, in standard errors (in units of the
 #: parameter if it has none).
 _OPEN = 5.0
+#: Most parameters that profiles are made of at a time.
+_MOST_PROFILES = 500
 
 
 def tidy_parameters(
@@ -280,6 +282,7 @@ def _profile_limits(
     """Limits (n, 2), NaN where aliased, and the reason for each limit that is not
     finite.
     """
+    _check_few(r, chosen)
     profiler = r.fit.likelihood.profile()
     drop = float(chdtri(1.0, 1.0 - level))
     names = _names(r)
@@ -298,6 +301,17 @@ def _profile_limits(
             if reason:
                 reasons[names[chosen[row]], side] = reason
     return limits, reasons
+
+
+def _check_few(r: LikelihoodResults, chosen: IntArray) -> None:
+    """OptionError for more profiles than take some seconds."""
+    if chosen.size > _MOST_PROFILES:
+        example = r.design.names[0] if r.design.names else 0
+        raise OptionError(
+            f"parm must name at most {_MOST_PROFILES} parameters for profiles, each of"
+            f" which takes many fits; got {chosen.size:,}. Name those that you need, as"
+            f" in parm={example!r}."
+        )
 
 
 def profiles(
@@ -323,6 +337,7 @@ def profiles(
             " confint(type='profile') for limits of the first standard deviation of a"
             " term, and bootstrap() for the others."
         )
+    _check_few(r, chosen)
     profiler = r.fit.likelihood.profile()
     drop = float(chdtri(1.0, 1.0 - level))
     index = np.cumsum(~r.fit.aliased) - 1

@@ -42,10 +42,10 @@ class CumulativeLink(OrdinalRegression):
         nominal effects at the mean log scale: ridge. It determines every column that
         varies, even more columns than rows. "jeffreys" adds half the log determinant of
         the expected information, which keeps estimates finite under separation (Firth's
-        bias reduction if K = 2 and the link is logit). Standard errors come from the
-        penalised, or the expected, information; the log-likelihood shown is without the
-        penalty. An `ElasticNet` has a path of lasso or ridge fits, without standard
-        errors.
+        bias reduction if K = 2 and the link is logit); it takes up to 20 levels.
+        Standard errors come from the penalised, or the expected, information; the
+        log-likelihood shown is without the penalty. An `ElasticNet` has a path of lasso
+        or ridge fits, without standard errors.
     start : sequence of float, optional
         Start of Newton's method: one value for each estimated parameter, in the order
         of `params`. By default the cumulative shares, and no effects; if the likelihood

@@ -33,11 +33,13 @@ def check_not_separated(problem: Problem) -> None:
     Raises
     ------
     SeparatedError
-        Some location effects are infinite.
+        Some location effects are infinite, or the search does not settle for nominal
+        effects.
     DataError
-        The model is not a cumulative one with location effects, for which alone this
-        is known.
+        It does not settle for a model that is not cumulative.
     """
+    if problem.sample.rows.nominal is not None:
+        raise SeparatedError(problem.nominal.kept.astype(np.float64), nominal=True)
     if not _by_effects_alone(problem):
         raise DataError(
             "The response must have at most"

@@ -129,6 +129,9 @@ class Ridge(Penalty):
         return penalised
 
 
+#: With more levels a fit under Jeffreys' prior takes minutes: its curvature comes from
+#: differences in all pairs of parameters, thresholds among them.
+MOST_JEFFREYS_LEVELS = 20
 #: Doubles held at once for the scores of some rows.
 _BUFFER = 1 << 18
 #: Least eigenvalue of an information with diagonal 1 that is no rounding of 0.

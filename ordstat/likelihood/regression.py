@@ -41,7 +41,7 @@ from .identification import identified
 from .links import Link
 from .monotone import MonotoneConstraints, check_monotone, monotone_estimate
 from .parameters import planned
-from .penalty import Jeffreys, Penalty, Ridge
+from .penalty import MOST_JEFFREYS_LEVELS, Jeffreys, Penalty, Ridge
 from .problem import Problem
 from .results import LikelihoodResults
 from .rows import MOST_SCORED_LEVELS
@@ -71,6 +71,10 @@ _MOST_COUPLED_LEVELS = 2_000
 #: The information matrix of more columns takes minutes for each step of Newton's
 #: method.
 _MOST_COLUMNS = 5_000
+#: In other families than cumulative and sequential ones each row has a number for every
+#: pair of levels: with more levels a step of Newton's method takes seconds for each
+#: thousand rows.
+_MOST_PAIRED_LEVELS = 300
 
 
 def _checked_start(name: str, value: Any, of: Any) -> tuple[float, ...] | None:
@@ -213,17 +217,27 @@ class OrdinalRegression(Method):
         )
 
     def check_memory(self, sample: Sample) -> None:
-        """Sums over rows have a number for each threshold, and pairs of thresholds
-        where these are not neighbours.
-        """
-        if self.family.banded and sample.rows.random is None:
-            return
-        what = f"The information of {sample.n_levels} levels"
-        require_memory(
-            what,
-            8.0 * sample.n_levels**2,
-            "Join levels, or fit a cumulative model, method='clm'.",
-        )
+        """Refuse more levels than a fit takes in little time and memory."""
+        n_levels = sample.n_levels
+        jeffreys = self.penalty == Jeffreys().text
+        if jeffreys and n_levels > MOST_JEFFREYS_LEVELS:
+            raise DataError(
+                f"penalty='jeffreys' takes at most {MOST_JEFFREYS_LEVELS} levels, as"
+                " each step takes differences in pairs of thresholds; got"
+                f" {n_levels:,}. Use a ridge (penalty=1.0), or round the response."
+            )
+        if not self.family.banded and n_levels > _MOST_PAIRED_LEVELS:
+            raise DataError(
+                f"{type(self).__name__} takes at most {_MOST_PAIRED_LEVELS} levels, as"
+                f" each row takes time by pairs of them; got {n_levels:,}. Use"
+                " method='clm', or round the response."
+            )
+        if sample.rows.random is not None:
+            require_memory(
+                f"The information of {n_levels} levels",
+                8.0 * n_levels**2,
+                "Join levels, or leave the random effects out.",
+            )
 
     def memory(self, sample: Sample) -> float:
         """Bytes of the information matrix where thresholds are not neighbours, and of

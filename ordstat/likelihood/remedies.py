@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from .penalty import MOST_JEFFREYS_LEVELS
+
 if TYPE_CHECKING:
     from .results import LikelihoodResults
     from .rule import LikelihoodRule
@@ -28,7 +30,8 @@ def penalties(r: LikelihoodResults) -> list[str]:
         return []
     refused = {"nominal", "lambda"} & set(r.parameters.kinds)
     local = cast("LikelihoodRule", fit.rule).family.local
-    if local and not refused and r.in_memory:
+    few = len(r.levels) <= MOST_JEFFREYS_LEVELS
+    if local and few and not refused and r.in_memory:
         return [_FIRTH, _RIDGE]
     return [_RIDGE]
 

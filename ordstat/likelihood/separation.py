@@ -396,24 +396,27 @@ def _slack_matrix(
     n_thresholds : int
     observed : list of Observed
     """
-    from scipy.sparse import coo_array, csr_array, hstack, vstack
+    from scipy.sparse import csr_array, hstack
 
     m = nominal.shape[1]
-    size = n_thresholds * m
-
-    def moved(rows: IntArray, a: FloatArray) -> csr_array:
-        places = np.flatnonzero(a)
-        values = (nominal[rows][:, None, :] * a[places][:, None]).reshape(-1)
-        columns = np.tile((places[:, None] * m + np.arange(m)).reshape(-1), rows.size)
-        of_alpha = coo_array(
-            (values, (np.repeat(np.arange(rows.size), places.size * m), columns)),
-            (rows.size, size),
-        )
-        return csr_array(hstack([of_alpha, csr_array(-a.sum() * X[rows])]))
-
-    return csr_array(
-        vstack([moved(here, a) for here, lines in observed for a in lines])
+    values = []
+    columns = []
+    sizes = []
+    effects = []
+    for rows, lines in observed:
+        for a in lines:
+            places = np.flatnonzero(a)
+            values.append((nominal[rows][:, None, :] * a[places][:, None]).ravel())
+            of_row = (places[:, None] * m + np.arange(m)).ravel()
+            columns.append(np.tile(of_row, rows.size))
+            sizes.append(np.full(rows.size, of_row.size))
+            effects.append(-a.sum() * X[rows])
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+    of_alpha = csr_array(
+        (np.concatenate(values), np.concatenate(columns), starts),
+        (starts.size - 1, n_thresholds * m),
     )
+    return csr_array(hstack([of_alpha, csr_array(np.vstack(effects))]))
 
 
 def _shift(columns: ColumnScales) -> FloatArray:

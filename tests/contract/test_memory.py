@@ -88,8 +88,11 @@ BANDED = ["clm", *LINKS, "cratio", "sratio"]
     ],
 )
 def test_a_level_for_every_row(name):
-    """48 bytes of each of 8000 x 8000 numbers are 2.9 GiB; pairs of levels 0.5 GiB."""
-    with pytest.raises(DataError, match=r"8000 levels needs (2.86|0.48) GiB.*Join lev"):
+    """48 bytes of each of 8000 x 8000 numbers are 2.9 GiB; time by pairs of levels has
+    a bound of its own.
+    """
+    told = r"8000 levels needs 2.86 GiB.*Join lev|at most 300 levels.* got 8,000"
+    with pytest.raises(DataError, match=told):
         ordfit("y ~ a + b + c", _rows(8000, 8000), name)
 
 

@@ -250,19 +250,3 @@ def test_a_number_that_separates_the_levels_is_at_a_bound():
     assert actual.estimate == 1.0 and np.isnan(actual.std_error)
     assert correlations.polyserial_of(x, y[::-1], np.ones(12), ml=True).estimate == -1.0
     assert correlations.pearson_of(x, 2 * x, np.ones(12)).estimate == 1.0
-
-
-def test_the_nearest_correlation_matrix():
-    # Higham (2002), section 4, to the digits printed there
-    given = np.array([[2.0, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 2]])
-    expected = [
-        [1, -0.8084, 0.1916, 0.1068],
-        [-0.8084, 1, -0.6562, 0.1916],
-        [0.1916, -0.6562, 1, -0.8084],
-        [0.1068, 0.1916, -0.8084, 1],
-    ]
-    near = correlations.nearest_correlation(given)
-    assert near == pytest.approx(np.array(expected), abs=5e-5)
-    assert np.linalg.eigvalsh(near)[0] > -1e-9
-    inside = np.array([[1.0, 0.3], [0.3, 1.0]])
-    assert correlations.nearest_correlation(inside) == pytest.approx(inside, abs=1e-12)

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
-from ordstat import DataError, SeparationWarning, ordfit
+from ordstat import DataError, OptionError, SeparationWarning, ordfit
 from ordstat.exceptions import UnavailableError
 from ordstat.likelihood.many_levels import separating, separating_alone
+from tests.expected import refused
 
 
 def columns(kind: str, y: np.ndarray, seed: int = 0) -> pd.DataFrame:
@@ -162,6 +163,8 @@ def test_pairs_of_levels_are_refused(of_20_000) -> None:
         of_20_000.margins()
     with pytest.raises(UnavailableError, match=message.format("plot.residuals")):
         of_20_000.scale_test()
+    with pytest.raises(OptionError, match=message.format(r"residuals\(\), or a")):
+        of_20_000.predict(type="margin")
     bounds = of_20_000.bounds()
     assert bounds.empty
     assert "more than 2,000 levels" in " ".join(bounds.attrs["notes"])
@@ -184,6 +187,40 @@ def test_profiles_of_very_many_parameters_are_refused(of_20_000) -> None:
         of_20_000.plot.profiles()
     frame = of_20_000.plot.profiles("x", points=5, draw=False)
     assert set(frame["parameter"]) == {"x"}
+    for ask in (of_20_000.profile, lambda: of_20_000.confint(type="profile")):
+        with refused("parm", "20,000"):
+            ask()
+    assert len(of_20_000.profile("x", points=5)) == 5
+
+
+def test_nominal_effects_without_finite_estimates_are_named() -> None:
+    """One row lies above the last threshold, and its group alone."""
+    data = columns("top", np.arange(400.0)).rename(columns={"x": "top"})
+    data["u"] = np.random.default_rng(6).normal(size=400)
+    with pytest.raises(DataError, match=r"of top, u at each of 399 .*location") as told:
+        ordfit("y ~ z", data, nominal="~ top + u", levels="all")
+    assert "penalty" not in str(told.value)
+    data["y"] = np.floor(data["y"] / 100.0)
+    assert np.isfinite(ordfit("y ~ z", data, nominal="~ u", levels="all").se).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "most"),
+    [({"method": "acat"}, 300), ({"method": "multinomial"}, 300),
+     ({"penalty": "jeffreys"}, 20)],
+)  # fmt: skip
+def test_fits_that_take_pairs_of_levels_are_refused(options: dict, most: int) -> None:
+    data = columns("order", np.arange(most + 1.0))
+    told = rf"at most {most} levels.*got {most + 1}\. Use"
+    with pytest.raises(DataError, match=told):
+        ordfit("y ~ z", data, levels="all", **options)
+
+
+def test_advice_among_many_levels_is_a_ridge() -> None:
+    data = columns("top", np.arange(40.0))
+    with pytest.warns(SeparationWarning, match=r"fit with a ridge") as told:
+        ordfit("y ~ x + z", data, levels="all")
+    assert "jeffreys" not in str(told[0].message)
 
 
 def full_programme(X: np.ndarray, low: np.ndarray, high: np.ndarray, k: int) -> bool:
