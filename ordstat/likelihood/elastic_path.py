@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 #: Largest residual of the conditions of an optimum, as a share of lambda.
 TOLERANCE = 1e-7
-#: Share of it at which a ridge of sparse columns ends: its last step costs little, and
-#: weakly determined coefficients are off by the residual divided by lambda.
+#: Share of it at which a ridge of sparse or wide data ends: its last step costs little,
+#: and weakly determined coefficients are off by the residual divided by lambda.
 _CLOSER = 0.01
 #: That of the model without the penalised columns.
 _NULL_TOLERANCE = 1e-12
@@ -91,9 +91,13 @@ class Groups:
         Number of coefficients that others of the group do not determine.
     lower, upper : (p,)
         Bounds.
-    turn : (q + d, q + d) or None
+    turn : (q + d, q + d) or (d, n), or None
         From coefficients of columns that are orthonormal within groups to those of the
-        standardised ones; None where every column is a group.
+        standardised ones, or from those along the rows of a wide ridge; None where
+        every column is a group.
+    along_rows : bool
+        Whether the coefficients are those of a basis of the rows: the ridge of more
+        columns than rows is 0 in all other directions.
     """
 
     places: IntArray
@@ -103,6 +107,7 @@ class Groups:
     lower: FloatArray
     upper: FloatArray
     turn: FloatArray | None
+    along_rows: bool = False
 
     @classmethod
     def of(
@@ -119,7 +124,13 @@ class Groups:
         m = layout.columns
         alone = np.unique(marks.group).size == marks.group.size
         if m == 1 and alone and not problem.sample.stepped:
-            return cls.single(layout.n_alpha, marks, signs)
+            single = cls.single(layout.n_alpha, marks, signs)
+            wide = layout.location > problem.sample.n
+            equal = np.ptp(marks.factor) == 0.0 and not signs.any()
+            dense = sparse_part(problem.sample.X) is None
+            if net.l1_ratio == 0.0 and wide and equal and dense:
+                return single.rotated(problem)
+            return single
         of_column = [m * np.arange(layout.thresholds) + j for j in range(1, m)]
         of_column += list(np.arange(layout.n_alpha, layout.size)[:, None])
         turn = np.eye(marks.group.size)
@@ -179,6 +190,25 @@ class Groups:
             lower=np.where(sign > 0.0, 0.0, -np.inf),
             upper=np.where(sign < 0.0, 0.0, np.inf),
             turn=None,
+        )
+
+    def rotated(self, problem: Problem) -> Groups:
+        """A ridge with one factor, in an orthonormal basis of the rows: no matrix has a
+        number for each pair of columns.
+        """
+        X = problem.rows.model_rows(slice(None)).x
+        turn = np.linalg.qr(X.T)[0]
+        turn[~X.any(axis=0)] = 0.0  # of constant columns it holds rounding
+        size = turn.shape[1]
+        return Groups(
+            places=self.places[0] + np.arange(size),
+            starts=np.arange(size + 1),
+            factor=self.factor[:size],
+            size=np.ones(size),
+            lower=np.full(size, -np.inf),
+            upper=np.full(size, np.inf),
+            turn=turn,
+            along_rows=True,
         )
 
     def penalty(self, l1: FloatArray, l2: FloatArray) -> Shrinkage:
@@ -421,11 +451,36 @@ class PenalisedRows:
         """(p,) whether the column of each coefficient varies: constant ones of a sparse
         X are among them, and have no effect.
         """
+        if self.groups.turn is not None and self.groups.along_rows:
+            return np.asarray(self.groups.turn.any(axis=1))
         layout = self.problem.layout
         location = self.problem.location
         deviation = np.ones(layout.size)
         deviation[layout.of_location] = location.deviation[location.kept]
         return np.isfinite(deviation[self.groups.places])
+
+    @cached_property
+    def penalised(self) -> BoolArray:
+        """(p,) coefficients with a penalty."""
+        if self.groups.along_rows:
+            return np.ones(self.varies.size, dtype=bool)
+        return np.repeat(self.groups.factor, np.diff(self.groups.starts)) > 0.0
+
+    def residual(self, solution: PathPoint) -> float:
+        """Largest distance from the conditions of an optimum, by thresholds and
+        columns.
+        """
+        if not self.groups.along_rows:
+            return solution.residual
+        at = solution.point
+        left = self.by_column(solution.penalty.residual(at.by_b, at.b))
+        return float(np.abs(np.append(left, at.by_theta)).max())
+
+    def by_column(self, values: FloatArray) -> FloatArray:
+        """(p,) coefficients or slopes of the columns, from those of the solver."""
+        if self.groups.turn is None or not self.groups.along_rows:
+            return values
+        return np.asarray(self.groups.turn @ values)
 
     def estimates(self, theta: FloatArray, b: FloatArray) -> FloatArray:
         """(P',) the user's parameters."""
@@ -437,7 +492,8 @@ class PenalisedRows:
         q = layout.columns - 1
         alpha = x[: layout.n_alpha].reshape(-1, layout.columns)
         alpha[:, 1:] = alpha[:, 1:] @ turn[:q, :q].T
-        x[layout.of_location] = turn[q:, q:] @ x[layout.of_location]
+        location = turn[q:, q:] @ x[layout.of_location]
+        x = np.append(x[: layout.n_alpha], location)
         return self.problem.user.coefficients(x)
 
 
@@ -728,7 +784,10 @@ def _grid(net: ElasticNet, model: PenalisedRows, null: PenalisedPoint) -> FloatA
     pull = np.where(groups.lower == 0.0, np.maximum(pull, 0.0), pull)
     some = groups.factor > 0.0
     unit = groups.at(1.0, 1.0)
-    largest = float((unit.lengths(pull)[some] / unit.l1[some]).max())
+    if groups.along_rows:
+        largest = float(np.abs(model.by_column(pull)).max() / unit.l1[0])
+    else:
+        largest = float((unit.lengths(pull)[some] / unit.l1[some]).max())
     largest /= max(net.l1_ratio, _LEAST_RATIO)
     if not largest > 0.0:
         raise DataError(
@@ -754,7 +813,7 @@ def _followed(
     problem = model.problem
     plain = _NULL.null_loglik(problem)
     tolerance = TOLERANCE
-    if net.l1_ratio == 0.0 and model.has_products:
+    if net.l1_ratio == 0.0 and (model.has_products or model.groups.along_rows):
         tolerance *= _CLOSER
     penalties = (
         (model.groups.at(lam, net.l1_ratio), tolerance * lam) for lam in lambdas
@@ -777,7 +836,7 @@ def _followed(
             break
     lambdas = lambdas[: len(solutions)]
     points = [solution.point for solution in solutions]
-    penalised = np.repeat(model.groups.factor, np.diff(model.groups.starts)) > 0.0
+    penalised = model.penalised
     df = [solution.effective_parameters(model) for solution in solutions]
     gaps = np.full(lambdas.size, np.nan)
     if certified and problem.family.concave and problem.sample.rows.offset is None:
@@ -788,8 +847,10 @@ def _followed(
         loglik=model.total * np.array([at.loglik for at in points]),
         null_loglik=plain,
         df=null.theta.size + np.array(df),
-        nonzero=np.array([np.count_nonzero(at.b[penalised]) for at in points]),
-        residual=np.array([solution.residual for solution in solutions]) / lambdas,
+        nonzero=np.array(
+            [np.count_nonzero(model.by_column(at.b)[penalised]) for at in points]
+        ),
+        residual=np.array([model.residual(each) for each in solutions]) / lambdas,
         gap=gaps,
         steps=np.array([solution.steps for solution in solutions]),
         total=model.total,

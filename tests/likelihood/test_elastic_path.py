@@ -180,7 +180,30 @@ def test_more_columns_than_rows_and_a_constant_one():
     frame = frame.drop(columns="c")
     ridge = ordfit("y ~ .", frame, penalty=ElasticNet(l1_ratio=0.0, lambdas=0.1))
     plain = ordfit("y ~ .", frame, penalty=4.0)
-    np.testing.assert_allclose(ridge.coef, plain.coef, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(ridge.coef, plain.coef, rtol=1e-6, atol=1e-9)
+
+
+def test_a_wide_ridge_is_that_of_rows_for_columns():
+    """It is solved in a basis of the rows: lambdas, certificate, degrees of freedom and
+    counts are those of the columns.
+    """
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(40, 60)) + 5.0).add_prefix("z")
+    frame["c"] = 1.0
+    frame["y"] = pd.qcut(frame["z0"] + rng.normal(size=40), 3, labels=False)
+    net = ElasticNet(l1_ratio=0.0, n_lambdas=10)
+    with pytest.warns(DataWarning, match="constant"):
+        wide = ordfit("y ~ .", frame, penalty=net)
+    lasso = ordfit("y ~ .", frame.drop(columns="c"), penalty=ElasticNet())
+    first = 1000.0 * lasso.path["lambda"].iloc[0]
+    assert wide.path["lambda"].iloc[0] == pytest.approx(first, rel=1e-9)
+    assert (wide.path["kkt"] <= 1e-7).all() and (wide.path["nonzero"] == 60).all()
+    assert np.isnan(wide.coef["c"]) and wide.coef.drop("c").notna().all()
+    # a tiny effect of one column on its own keeps all columns apart
+    apart = ElasticNet(l1_ratio=0.0, lambdas=wide.path["lambda"], factors={"z1": 1.001})
+    columns = ordfit("y ~ .", frame.drop(columns="c"), penalty=apart)
+    np.testing.assert_allclose(wide.path["df"], columns.path["df"], rtol=1e-3)
+    np.testing.assert_allclose(wide.path["loglik"], columns.path["loglik"], rtol=1e-5)
 
 
 def test_folds_standardise_their_own_columns():
