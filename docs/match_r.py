@@ -73,7 +73,7 @@ def _clm(name: str) -> dict[str, Any]:
     fit = ours.fit
     theirs = test_r_clm.best(name, "coefficients")
     errors = test_r_clm.best(name, "std_errors")
-    mine = np.sqrt(fit.information.variances)
+    mine = np.sqrt(fit.model_covariance.variances)
     kept = ~np.isnan(theirs)
     scale = np.maximum(np.abs(theirs[kept]), mine)
     return {

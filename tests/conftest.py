@@ -49,9 +49,9 @@ def wine_logit(wine):
         zeta=np.zeros(0),
         cost=CostMatrix.classification(),
     )
-    information = KnownCovariance(case.matrix("vcov").to_numpy())
+    covariance = KnownCovariance(case.matrix("vcov").to_numpy())
     fit = LikelihoodFit(
-        likelihood=StandInLikelihood(information),
+        likelihood=StandInLikelihood(covariance),
         rule=rule,
         certificate=REACHED,
         trace=TRACE,
@@ -61,7 +61,7 @@ def wine_logit(wine):
         n_beta=2,
         n_zeta=0,
         aliased=np.zeros(6, dtype=bool),
-        information=information,
+        model_covariance=covariance,
         loglik=case.loglik,
         null_loglik=load_case("wine_null").loglik,
         n_obs=72.0,

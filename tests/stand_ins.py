@@ -37,7 +37,7 @@ class KnownCovariance:
     def times(self, vector: np.ndarray) -> np.ndarray:
         return self.matrix @ vector
 
-    def covariance(self):
+    def dense(self):
         return self.matrix
 
 
@@ -82,16 +82,20 @@ class StandInMethod:
 
 @dataclass(frozen=True, eq=False)
 class StandInLikelihood:
-    information: object
+    covariance: object
 
     def score_statistic(self, sample, point):
         """No test."""
         return float("nan")
 
+    def rounding(self):
+        """None."""
+        return np.zeros(self.covariance.size)
+
     def score_products(self, cluster, bread=None):
         """Twice the information for rows, three times for clusters."""
         times = 2.0 if cluster is None else 3.0
-        products = times * np.linalg.inv(self.information.covariance())
+        products = times * np.linalg.inv(self.covariance.dense())
         return products if bread is None else bread @ products @ bread
 
 

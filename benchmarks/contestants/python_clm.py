@@ -59,7 +59,7 @@ def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:
     method = CumulativeLink(link=link)
     return Timed(
         "ordstat fit",
-        lambda: method.fit(sample, np.random.default_rng(0)).information.variances,
+        lambda: method.fit(sample, np.random.default_rng(0)).model_covariance.variances,
     )
 
 

@@ -485,7 +485,7 @@ def _of_normal_draws(
     the estimates, with the covariance of the fit.
     """
     covariance = rule_covariance(fit.fit, fit.rule, fit.covariance_of_estimates)
-    rules = _drawn_rules(fit.rule, covariance.covariance(), draws, generator(seed))
+    rules = _drawn_rules(fit.rule, covariance.dense(), draws, generator(seed))
     return np.array([_occupied(one, design, moving, shares) for one in rules])
 
 

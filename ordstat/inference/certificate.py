@@ -122,7 +122,7 @@ def _eigenvalues(fit: LikelihoodFit) -> FloatArray:
     """(P',) of the information; NaN where it is not known, none of many parameters."""
     if np.count_nonzero(~fit.aliased) > _MOST_EIGENVALUES:
         return np.empty(0)
-    covariance = fit.information.covariance()
+    covariance = fit.model_covariance.dense()
     if not np.isfinite(covariance).all():
         return np.full(len(covariance), np.nan)
     with np.errstate(divide="ignore"):
@@ -144,7 +144,9 @@ def _gradient_and_error(r: LikelihoodResults) -> tuple[FloatArray, FloatArray]:
     terms = rule_terms(r.rule, sample, fit.flexible_layout.link)
     jacobian = fit_jacobian(fit, sample, terms)
     gradient = jacobian.total(sample.case_weights * terms.score)
-    error = with_aliased(np.abs(fit.information.times(gradient[~fit.aliased])), fit)
+    error = with_aliased(
+        np.abs(fit.model_covariance.times(gradient[~fit.aliased])), fit
+    )
     gradient[fit.aliased] = np.nan
     return gradient, error
 
@@ -168,5 +170,5 @@ def _relative(fit: LikelihoodFit, error: FloatArray) -> FloatArray:
     its standard error where that is larger.
     """
     errors = error + with_aliased(fit.likelihood.rounding(), fit)
-    deviations = with_aliased(np.sqrt(fit.information.variances), fit)
+    deviations = with_aliased(np.sqrt(fit.model_covariance.variances), fit)
     return errors / np.fmax(np.abs(fit.coefficients), deviations)

@@ -389,7 +389,7 @@ def _probit_maximum(
         return b, float(np.sign(slope)), float("nan")
     shrunk = np.sqrt(1.0 + slope**2)
     # of the slope, and of the standard deviation of x
-    variance = float(fit.information.variances[-1]) + slope**2 / (2.0 * n)
+    variance = float(fit.model_covariance.variances[-1]) + slope**2 / (2.0 * n)
     b = fit.coefficients[:-1] / shrunk
     error = float(np.sqrt(variance) / shrunk**3)
     return b, float(slope / shrunk), error

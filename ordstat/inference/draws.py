@@ -279,7 +279,7 @@ def posterior_draws(
     known = _Names.of(r)
     normal = _Normal.of(prior, names, known)
     centre, covariance = normal.updated(
-        r.fit.coefficients[estimated], r.fit.information.covariance()
+        r.fit.coefficients[estimated], r.fit.model_covariance.dense()
     )
     draws, proposed = _proposals(centre, covariance, n, rng)
     heights = _heights(r.fit.likelihood, draws, reporter(callback))

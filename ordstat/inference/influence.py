@@ -63,7 +63,7 @@ def row_influence(
         Sample of the fit.
     """
     kept = ~fit.aliased
-    estimated = fit.information.covariance()
+    estimated = fit.model_covariance.dense()
     V = np.zeros((kept.size, kept.size))
     V[np.ix_(kept, kept)] = estimated
     blocks = row_blocks(sample.n, 3 * kept.size, _BUFFER)
@@ -192,7 +192,7 @@ def influence_of(r: LikelihoodResults) -> Influence:
             "influence() needs rows of every level. Leave levels without rows out of"
             " levels=."
         )
-    if np.isnan(r.fit.information.variances).all():
+    if np.isnan(r.fit.model_covariance.variances).all():
         raise UnavailableError(
             "influence() needs a covariance, and the likelihood has no maximum. Drop a"
             " scale effect or merge levels."
@@ -200,7 +200,7 @@ def influence_of(r: LikelihoodResults) -> Influence:
     rows = row_influence(r.rule, r.fit, r.design.sample)
     index = r.design.index
     names = r.parameters.names
-    errors = with_aliased(np.sqrt(r.fit.information.variances), r.fit)
+    errors = with_aliased(np.sqrt(r.fit.model_covariance.variances), r.fit)
     return Influence(
         hat=pd.Series(rows.leverage, index=index, name="hat"),
         dfbeta=pd.DataFrame(rows.dfbeta, index=index, columns=names),

@@ -108,7 +108,7 @@ def _covariance(r: LikelihoodResults) -> CovarianceOperator:
     covariance = rule_covariance(r.fit, r.rule, r.covariance_of_estimates)
     if len(r.levels) > _MANY_LEVELS:
         return covariance
-    return CovarianceMatrix(covariance.covariance())
+    return CovarianceMatrix(covariance.dense())
 
 
 def check_has_errors(r: LikelihoodResults, type: str, se: bool) -> None:

@@ -135,7 +135,7 @@ class Pooled:
     @property
     def within(self) -> FloatArray:
         """(P, P) mean covariance."""
-        return np.asarray(np.mean([one.covariance() for one in self.U], axis=0))
+        return np.asarray(np.mean([one.dense() for one in self.U], axis=0))
 
     @property
     def between(self) -> FloatArray:

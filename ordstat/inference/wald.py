@@ -204,7 +204,7 @@ def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> 
         eta = r.own_covariance.df
     else:  # one hypothesis, and others that it implies
         row = L[[int(np.abs(L).sum(axis=1).argmax())]]
-        eta = float(r.bias_reduced.t_df(r.fit.information.covariance(), row)[0])
+        eta = float(r.bias_reduced.t_df(r.fit.model_covariance.dense(), row)[0])
     return as_joint(statistic, df, eta)
 
 
@@ -271,7 +271,7 @@ def degrees_of_freedom(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray
     if r.bias_reduced is None:
         return np.full(jacobian.shape[:-1], r.own_covariance.df)
     rows = by_estimated(r, jacobian).reshape(-1, int(np.count_nonzero(~r.fit.aliased)))
-    df = r.bias_reduced.t_df(r.fit.information.covariance(), rows)
+    df = r.bias_reduced.t_df(r.fit.model_covariance.dense(), rows)
     return np.asarray(df.reshape(jacobian.shape[:-1]))
 
 

@@ -373,7 +373,7 @@ def _separated(r: LikelihoodResults) -> str:
         )
     else:
         lacking = np.zeros(fit.infinite.size, dtype=bool)
-        lacking[~fit.aliased] = np.isnan(fit.information.variances)
+        lacking[~fit.aliased] = np.isnan(fit.model_covariance.variances)
         also = lacking & ~fit.infinite
         others = "; the other estimates and their standard errors hold"
         if lacking[~fit.aliased].all():

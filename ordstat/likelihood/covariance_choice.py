@@ -507,7 +507,7 @@ def sandwich_of_many(
     formed; None for fewer, and where it needs a matrix.
     """
     by_scores = chosen.name in ("HC0", "HC1", "cluster")
-    bread = fit.information
+    bread = fit.model_covariance
     if not by_scores or fit.marginal is not None or bread.size <= MOST_IN_MATRIX:
         return None
     in_blocks = fit.likelihood.problem.at_hand is not None

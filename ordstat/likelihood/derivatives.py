@@ -404,7 +404,7 @@ def cumulative_errors(
     if m == 1:
         diagonals = covariance.variances[:n_alpha].reshape(1, 1, count)
     else:
-        full = covariance.covariance()
+        full = covariance.dense()
         of_alpha = full[:n_alpha, :n_alpha].reshape(m, count, m, count)
         diagonals = np.einsum("akbk->abk", of_alpha)
     by_rest = covariance.times(

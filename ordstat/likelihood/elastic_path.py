@@ -949,7 +949,7 @@ def fit_at(
         n_beta=n_beta,
         n_zeta=0,
         aliased=~problem.estimated,
-        information=UnknownCovariance(estimates.size),
+        model_covariance=UnknownCovariance(estimates.size),
         loglik=float(path.loglik[position]),
         null_loglik=path.null_loglik,
         null_edf=problem.user.c.size,

@@ -321,8 +321,10 @@ class Estimate:
             else float(np.abs(self.optimum.at.score).max())
         )
 
-    def information(self) -> InverseInformation | CovarianceMatrix | UnknownCovariance:
-        """Covariance of the estimates on the user's scale."""
+    def model_covariance(
+        self,
+    ) -> InverseInformation | CovarianceMatrix | UnknownCovariance:
+        """The covariance of the estimates by the model, on the user's scale."""
         optimum = self.optimum
         problem = self.problem
         unknown = UnknownCovariance(problem.n_parameters)

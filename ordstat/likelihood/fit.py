@@ -35,9 +35,9 @@ class LikelihoodFit(Fit):
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
         Parameters not estimated: columns that depend on earlier ones, and `confounded`.
-    information : InverseInformation, CovarianceMatrix or UnknownCovariance
-        Standard errors and covariance of the estimated parameters, in the order of
-        `coefficients`.
+    model_covariance : InverseInformation, CovarianceMatrix or UnknownCovariance
+        The covariance of the estimated parameters by the model, from the inverse
+        information, in the order of `coefficients`.
     loglik, null_loglik : float
         At the optimum; with thresholds only (plus offset).
     n_obs : float
@@ -80,7 +80,7 @@ class LikelihoodFit(Fit):
     n_beta: int
     n_zeta: int
     aliased: BoolArray
-    information: Any
+    model_covariance: Any
     loglik: float
     null_loglik: float
     n_obs: float
@@ -167,7 +167,7 @@ class LikelihoodFit(Fit):
         """
         unknown = np.zeros(self.coefficients.size, dtype=bool)
         if np.isnan(self.certificate.value):
-            unknown[~self.aliased] = np.isnan(self.information.variances)
+            unknown[~self.aliased] = np.isnan(self.model_covariance.variances)
         return unknown & ~self.infinite
 
     @property
@@ -219,7 +219,7 @@ class LikelihoodFit(Fit):
         random effects; NaN at a boundary.
         """
         if self.marginal is None:
-            return np.asarray(self.information.covariance())
+            return np.asarray(self.model_covariance.dense())
         return np.array(self.marginal.covariance)
 
     def on_flexible_scale(self) -> FloatArray | None:

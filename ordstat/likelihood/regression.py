@@ -407,7 +407,6 @@ class OrdinalRegression(Method):
         optimum = estimate.optimum
         coefficients = estimate.coefficients
         rule = problem.rule(coefficients, estimate.family, self.cost_matrix)
-        information = estimate.information()
         return LikelihoodFit(
             **fields,
             rule=rule,
@@ -421,7 +420,7 @@ class OrdinalRegression(Method):
             scores=rule.scores(sample.rows),
             coefficients=problem.spread(coefficients),
             expansion=problem.rule_slopes(coefficients),
-            information=information,
+            model_covariance=estimate.model_covariance(),
             loglik=estimate.loglik(),
             higher_by=estimate.start.higher_by,
             diverging_elsewhere=_diverging_elsewhere(estimate),

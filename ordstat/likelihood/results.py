@@ -214,11 +214,9 @@ class LikelihoodResults(OrdinalResults):
         of each parameter.
         """
         fit = self.fit
-        information = self.fit.information
-        by_model = self.own_covariance.name == "model"
         variances = (
-            information.variances
-            if by_model
+            fit.model_covariance.variances
+            if self.own_covariance.name == "model"
             else self.covariance_of_estimates.variances
         )
         # rounding makes negative ones short of a maximum
@@ -227,7 +225,7 @@ class LikelihoodResults(OrdinalResults):
         errors = np.where(unknown, np.nan, with_aliased(np.sqrt(variances), fit))
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
-            bread = information.covariance()
+            bread = fit.model_covariance.dense()
             df = with_aliased(self.bias_reduced.t_df(bread, np.eye(len(bread))), fit)
         with np.errstate(divide="ignore", invalid="ignore"):  # an error of 0 is given
             statistic = fit.coefficients / errors
@@ -415,7 +413,7 @@ class LikelihoodResults(OrdinalResults):
         (`fit.determined`), and no others.
         """
         if self.bias_reduced is not None:
-            return self.bias_reduced.covariance(self.fit.information.covariance())
+            return self.bias_reduced.covariance(self.fit.model_covariance.dense())
         return covariance_matrix(self.fit, self.own_covariance)
 
     @cached_property
@@ -424,7 +422,7 @@ class LikelihoodResults(OrdinalResults):
         effects; by the model it is not formed, as there may be very many levels.
         """
         if self.own_covariance.name == "model" and self.fit.marginal is None:
-            return cast(CovarianceOperator, self.fit.information)
+            return cast(CovarianceOperator, self.fit.model_covariance)
         sandwich = sandwich_of_many(self.fit, self.own_covariance)
         return CovarianceMatrix(self.fixed_covariance) if sandwich is None else sandwich
 

@@ -73,7 +73,7 @@ class SandwichCovariance:
             variances[some] = np.einsum("ij,ij->j", influence, influence)
         return variances.reshape(L.shape[:-1])
 
-    def covariance(self) -> FloatArray:
-        bread = self.bread.covariance()
+    def dense(self) -> FloatArray:
+        bread = self.bread.dense()
         products = self.likelihood.score_products(self.cluster, bread)
         return np.asarray(self.factor * products)

@@ -144,7 +144,7 @@ class CovarianceOperator(Protocol):
     def variances_of(self, L: FloatArray) -> FloatArray:
         """(...) variances of the combinations L (..., P)."""
 
-    def covariance(self) -> FloatArray:
+    def dense(self) -> FloatArray:
         """(P, P).
 
         Raises
@@ -212,7 +212,7 @@ class InverseInformation:
         squares = np.einsum("ij,ij->j", white, white)
         return np.asarray(squares.reshape(L.shape[:-1]))
 
-    def covariance(self) -> FloatArray:
+    def dense(self) -> FloatArray:
         moves, schur = self._by_rest()
         require_memory(
             f"The covariance matrix of {len(moves)} parameters",
@@ -264,7 +264,7 @@ class CovarianceMatrix:
     def variances_of(self, L: FloatArray) -> FloatArray:
         return np.asarray(((L @ self.matrix) * L).sum(axis=-1))
 
-    def covariance(self) -> FloatArray:
+    def dense(self) -> FloatArray:
         return self.matrix.copy()
 
 
@@ -293,7 +293,7 @@ class UnknownCovariance:
     def variances_of(self, L: FloatArray) -> FloatArray:
         return np.full(L.shape[:-1], np.nan)
 
-    def covariance(self) -> FloatArray:
+    def dense(self) -> FloatArray:
         return np.full((self.size, self.size), np.nan)
 
 
@@ -339,6 +339,6 @@ class MappedCovariance:
         flat = self._by_estimates(L.reshape(-1, self.size))
         return self.of_estimates.variances_of(flat).reshape(L.shape[:-1])
 
-    def covariance(self) -> FloatArray:
-        inner = self.of_estimates.covariance()
+    def dense(self) -> FloatArray:
+        inner = self.of_estimates.dense()
         return np.asarray(self.mapping @ (self.mapping @ inner).T)

@@ -141,7 +141,7 @@ def with_random_effects(
         tuple(term.modes for term in marginal.terms),
     )
     size = likelihood.model.n_fixed
-    information = CovarianceMatrix(marginal.covariance[:size, :size], plain.infinite)
+    covariance = CovarianceMatrix(marginal.covariance[:size, :size], plain.infinite)
     facts = () if penalty is None else (("penalty", GAMMA),)
     return LikelihoodFit(
         **{**shared, "facts": (*shared["facts"], *facts)},
@@ -155,7 +155,7 @@ def with_random_effects(
         ),
         scores=rule.scores(sample.rows),
         coefficients=problem.spread(likelihood.fixed),
-        information=information,
+        model_covariance=covariance,
         loglik=likelihood.loglik,
         marginal=marginal,
         likelihood=cast(Any, likelihood),

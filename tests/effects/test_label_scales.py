@@ -43,7 +43,7 @@ def probabilities(fit) -> tuple[np.ndarray, np.ndarray]:
 
 def errors(fit, jacobian: np.ndarray) -> np.ndarray:
     covariance = fit.emmeans("f", scale="prob").averager.covariance
-    return np.sqrt(((jacobian @ covariance.covariance()) * jacobian).sum(axis=-1))
+    return np.sqrt(((jacobian @ covariance.dense()) * jacobian).sum(axis=-1))
 
 
 def test_means_and_exceedance_are_sums_of_probabilities(fit) -> None:

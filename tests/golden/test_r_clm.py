@@ -106,7 +106,7 @@ def test_against_r(name: str) -> None:
     fit = result.fit
     expected = best(name, "coefficients")
     np.testing.assert_array_equal(fit.aliased, np.isnan(expected))
-    errors = np.sqrt(fit.information.variances)
+    errors = np.sqrt(fit.model_covariance.variances)
     distance = (fit.coefficients - expected)[~fit.aliased]
     assert np.all(
         np.abs(distance)
@@ -132,7 +132,7 @@ def test_against_r(name: str) -> None:
     covariance = case.matrix("vcov").to_numpy(dtype=float)
     if "exact" not in case.raw and name not in WITHOUT_COVARIANCE:
         allowed = COVARIANCE * np.outer(errors, errors)
-        assert np.all(np.abs(fit.information.covariance() - covariance) <= allowed)
+        assert np.all(np.abs(fit.model_covariance.dense() - covariance) <= allowed)
 
 
 @pytest.mark.parametrize(
@@ -180,7 +180,7 @@ def test_columns_of_very_different_size() -> None:
     np.testing.assert_allclose(
         one.coefficients[-2:] * units, other.coefficients[-2:], rtol=1e-10
     )
-    errors = [np.sqrt(fit.information.variances[-2:]) for fit in (one, other)]
+    errors = [np.sqrt(fit.model_covariance.variances[-2:]) for fit in (one, other)]
     np.testing.assert_allclose(errors[0] * units, errors[1], rtol=1e-10)
 
 
@@ -204,7 +204,9 @@ def test_flexible_links(name: str) -> None:
         result.fit.coefficients, result.case.coefficients, rtol=1e-3, atol=1e-3
     )
     np.testing.assert_allclose(
-        np.sqrt(result.fit.information.variances), result.case.std_errors, rtol=1e-3
+        np.sqrt(result.fit.model_covariance.variances),
+        result.case.std_errors,
+        rtol=1e-3,
     )
     assert -1e-9 <= result.fit.loglik - result.case.loglik <= 1e-6
 
@@ -287,7 +289,7 @@ def test_against_other_packages(name: str) -> None:
         fit.coefficients, expected, rtol=1e-7 if exact else 1e-5, atol=1e-6
     )
     if exact:
-        slopes = np.sqrt(fit.information.variances[fit.n_alpha :])
+        slopes = np.sqrt(fit.model_covariance.variances[fit.n_alpha :])
         np.testing.assert_allclose(
             slopes, list(errors.values())[-slopes.size :], rtol=1e-7
         )

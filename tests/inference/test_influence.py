@@ -45,7 +45,7 @@ def test_against_fits_without_the_row(parts: str, link: str, n_levels: int) -> N
     method = CumulativeLink(link=link)
     fit = method.fit(sample, np.random.default_rng(0))
     actual = row_influence(fit.rule, fit, sample)
-    errors = np.sqrt(fit.information.variances)
+    errors = np.sqrt(fit.model_covariance.variances)
     effects = slice(fit.n_alpha, None)
     for i in (*np.argsort(-actual.cook)[:4], 0, 50, 100):
         without = method.fit(sample.take(np.arange(150) != i), np.random.default_rng(0))
@@ -68,7 +68,7 @@ def test_every_row_a_level_of_its_own(link: str) -> None:
     method = CumulativeLink(link=link)
     fit = method.fit(sample, rng)
     actual = row_influence(fit.rule, fit, sample)
-    error = np.sqrt(fit.information.variances[-1])
+    error = np.sqrt(fit.model_covariance.variances[-1])
     for i in range(0, 60, 7):
         exact = (
             fit.coefficients[-1]
@@ -87,7 +87,7 @@ def test_against_dense_algebra(parts: str, link: str) -> None:
     sample = make(PARTS[parts], n=80)
     fit = CumulativeLink(link=link).fit(sample, np.random.default_rng(0))
     actual = row_influence(fit.rule, fit, sample)
-    V = fit.information.covariance()
+    V = fit.model_covariance.dense()
     for i in (
         *np.flatnonzero(sample.y == 0)[:2],
         *np.flatnonzero(sample.y == 2)[:2],

@@ -67,7 +67,7 @@ def loglik(fit: LikelihoodFit, sample: Sample, b: np.ndarray) -> float:
 def test_influence_by_finite_differences(name: str) -> None:
     fit, sample = fitted(name)
     actual = row_influence(fit.rule, fit, sample)
-    V = fit.information.covariance()
+    V = fit.model_covariance.dense()
     b = fit.coefficients
     unit = np.eye(fit.coefficients.size)
     h = 2e-4
@@ -108,7 +108,7 @@ def test_influence_by_finite_differences(name: str) -> None:
 def test_influence_against_fits_without_the_row(name: str) -> None:
     fit, sample = fitted(name)
     actual = row_influence(fit.rule, fit, sample)
-    errors = np.sqrt(fit.information.variances)
+    errors = np.sqrt(fit.model_covariance.variances)
     for i in (int(np.argmax(actual.cook)), 0, 200):
         without = METHODS[name][0].fit(
             sample.take(np.arange(400) != i), np.random.default_rng(0)

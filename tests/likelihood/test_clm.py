@@ -38,8 +38,8 @@ def assert_same(one: LikelihoodFit, other: LikelihoodFit) -> None:
         one.coefficients, other.coefficients, rtol=SAME, atol=SAME
     )
     np.testing.assert_allclose(
-        one.information.covariance(),
-        other.information.covariance(),
+        one.model_covariance.dense(),
+        other.model_covariance.dense(),
         rtol=SAME,
         atol=SAME,
     )
@@ -54,9 +54,9 @@ def test_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None:
     result = fit(make(parts), link)
     assert result.certificate.reached and result.separation is None
     assert result.loglik > result.null_loglik
-    covariance = result.information.covariance()
+    covariance = result.model_covariance.dense()
     np.testing.assert_allclose(
-        result.information.variances, np.diag(covariance), rtol=1e-10
+        result.model_covariance.variances, np.diag(covariance), rtol=1e-10
     )
     assert np.linalg.eigvalsh(covariance)[0] > 0
     assert result.coefficients.size == result.n_alpha + result.n_beta + result.n_zeta
@@ -135,7 +135,7 @@ def test_two_levels_are_a_binary_regression(link: str, binary: str) -> None:
     assert result.loglik == pytest.approx(glm.llf, rel=1e-10)
     covariance = np.linalg.inv(-model.hessian(glm.params, observed=True))
     np.testing.assert_allclose(
-        result.information.covariance(), covariance * np.outer(sign, sign), rtol=1e-5
+        result.model_covariance.dense(), covariance * np.outer(sign, sign), rtol=1e-5
     )
 
 
@@ -153,7 +153,9 @@ def test_large_column_means_cost_no_digits(mean: float, parts: tuple[str, ...]) 
         one.coefficients[beta], other.coefficients[beta], rtol=1e-9
     )
     np.testing.assert_allclose(
-        one.information.variances[beta], other.information.variances[beta], rtol=1e-9
+        one.model_covariance.variances[beta],
+        other.model_covariance.variances[beta],
+        rtol=1e-9,
     )
     assert one.loglik == pytest.approx(other.loglik, rel=1e-12)
 
@@ -170,9 +172,9 @@ def test_one_level_a_row(link: str) -> None:
     result = fit(replace(sample, y=y, n_levels=sample.n), link)
     assert result.certificate.reached
     assert np.all(np.diff(result.coefficients[: result.n_alpha]) > 0)
-    variances = result.information.variances
+    variances = result.model_covariance.variances
     np.testing.assert_allclose(
-        variances, np.diag(result.information.covariance()), rtol=1e-8
+        variances, np.diag(result.model_covariance.dense()), rtol=1e-8
     )
 
 
@@ -482,8 +484,8 @@ def test_the_size_of_the_weights_does_not_matter(
     assert other.certificate.reached and other.separation is None
     np.testing.assert_allclose(one.coefficients, other.coefficients, rtol=SAME)
     np.testing.assert_allclose(
-        one.information.covariance(),
-        other.information.covariance() * factor,
+        one.model_covariance.dense(),
+        other.model_covariance.dense() * factor,
         rtol=SAME,
         atol=SAME,
     )

@@ -392,7 +392,7 @@ def test_predictions_have_satterthwaite_limits() -> None:
     np.testing.assert_allclose(
         score[["lower", "upper"]], fit.confint().loc["temp[T.warm]"], rtol=1e-9
     )
-    bread = fit.fit.information.covariance()
+    bread = fit.fit.model_covariance.dense()
     h = 1e-5
     for type in ("prob", "mean", "linear_predictor"):
         out = fit.predict(new, type=type, se=True, interval="confidence")

@@ -181,8 +181,8 @@ def test_members_that_have_a_name(
         one.coefficients, other.coefficients, rtol=1e-7, atol=1e-9
     )
     np.testing.assert_allclose(
-        one.information.covariance(),
-        other.information.covariance(),
+        one.model_covariance.dense(),
+        other.model_covariance.dense(),
         rtol=1e-7,
         atol=1e-10,
     )
@@ -236,10 +236,10 @@ def test_joint_optimum_and_covariance(link: str, parts: tuple[str, ...]) -> None
             for s in h
         ]
     )
-    covariance = result.information.covariance()
+    covariance = result.model_covariance.dense()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=5e-3)
     np.testing.assert_allclose(
-        result.information.variances, np.diag(covariance), rtol=1e-9
+        result.model_covariance.variances, np.diag(covariance), rtol=1e-9
     )
     assert result.rule.link.lam == result.coefficients[-1]
     # the profile has its top there
@@ -289,7 +289,7 @@ def test_a_logistic_response_gives_a_lambda_near_one() -> None:
     from it.
     """
     result = fit(make(n=4000), link="aranda-ordaz")
-    error = np.sqrt(result.information.variances[-1])
+    error = np.sqrt(result.model_covariance.variances[-1])
     assert abs(result.coefficients[-1] - 1.0) < 3.0 * error < 0.6
 
 

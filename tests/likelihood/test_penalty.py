@@ -120,7 +120,7 @@ def test_ridge_is_the_optimum_of_its_definition(
     )
     hessian = slopes(lambda v: slopes(penalised, v, 1e-2), result.coefficients, 1e-2)
     np.testing.assert_allclose(
-        -hessian @ result.information.covariance(), np.eye(size.size), atol=1e-3
+        -hessian @ result.model_covariance.dense(), np.eye(size.size), atol=1e-3
     )
     assert result.loglik == pytest.approx(
         log_likelihood(sample, result.rule), rel=1e-12
@@ -154,7 +154,7 @@ def test_jeffreys_is_the_optimum_of_its_definition(
     )
     information = expected_information(sample, result, result.coefficients)
     np.testing.assert_allclose(
-        information @ result.information.covariance(),
+        information @ result.model_covariance.dense(),
         np.eye(result.aliased.size),
         atol=1e-6,
     )
@@ -193,7 +193,7 @@ def test_two_levels_are_firths_logistic_regression(separated: bool) -> None:
         result.coefficients, np.concatenate([-b[:1], b[1:]]), rtol=1e-7
     )
     np.testing.assert_allclose(
-        result.information.variances, np.diag(covariance), rtol=1e-6
+        result.model_covariance.variances, np.diag(covariance), rtol=1e-6
     )
 
 
@@ -223,7 +223,7 @@ def test_estimates_are_finite_under_complete_separation(
     assert fit(sample, link=link).separation is not None
     result = fit(sample, link=link, penalty=penalty)
     assert result.certificate.reached and result.separation is None
-    assert np.all(np.isfinite(result.information.variances))
+    assert np.all(np.isfinite(result.model_covariance.variances))
     assert 0.0 < result.coefficients[-1] < 60.0
 
 
@@ -344,7 +344,7 @@ def test_jeffreys_with_a_large_scale_effect_ends(seed: int) -> None:
         log_det = 0.5 * float(np.linalg.slogdet(information)[1]) + shrunk
         return log_likelihood(sample, rule_at(result, values)) + log_det
 
-    errors = np.sqrt(result.information.variances)
+    errors = np.sqrt(result.model_covariance.variances)
     np.testing.assert_allclose(
         slopes(penalised, result.coefficients, 1e-5) * errors, 0.0, atol=1e-3
     )
@@ -439,7 +439,7 @@ def test_a_ridge_determines_more_columns_than_rows(
     sample = make(n=n, p=p, n_levels=3)
     result = fit(sample, penalty=penalty)
     assert result.certificate.reached and not result.aliased.any()
-    assert np.isfinite(result.information.variances).all()
+    assert np.isfinite(result.model_covariance.variances).all()
     np.testing.assert_allclose(gradient(sample, result, penalty), 0.0, atol=1e-8)
     if penalty == 1e8:
         np.testing.assert_allclose(result.rule.beta, 0.0, atol=1e-5)

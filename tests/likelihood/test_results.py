@@ -96,12 +96,12 @@ def test_names_of_nominal_and_scale_effects(wine_logit):
 
 def test_aliased_effects_stay_as_missing(wine_logit):
     aliased = np.array([False] * 5 + [True])
-    kept = wine_logit.fit.information.covariance()[:5, :5]
+    kept = wine_logit.fit.model_covariance.dense()[:5, :5]
     r = _with(
         wine_logit,
         aliased=aliased,
         coefficients=np.where(aliased, np.nan, wine_logit.fit.coefficients),
-        information=type(wine_logit.fit.information)(kept),
+        model_covariance=type(wine_logit.fit.model_covariance)(kept),
     )
     assert np.isnan(r.se["contact[T.yes]"]) and np.isnan(r.coef["contact[T.yes]"])
     assert r.vcov().shape == (5, 5) and r.edf == 5 and r.glance()["lr_df"][0] == 1

@@ -42,7 +42,7 @@ def test_against_the_matrix(monkeypatch, vcov, weights, censored: bool) -> None:
     L = np.random.default_rng(1).normal(size=(3, len(matrix)))
     np.testing.assert_allclose(operator.quadratic(L), L @ matrix @ L.T, **close)
     np.testing.assert_allclose(operator.times(L.T), matrix @ L.T, **close)
-    np.testing.assert_allclose(operator.covariance(), matrix, **close)
+    np.testing.assert_allclose(operator.dense(), matrix, **close)
     assert fit.anova().equals(with_matrix.anova()) or np.allclose(
         fit.anova(), with_matrix.anova(), rtol=1e-8
     )

@@ -128,12 +128,12 @@ def test_finite_estimates_keep_their_standard_errors(link: str, n_columns: int) 
     left = fit(sample.take(np.flatnonzero(~np.any(columns, axis=0))), link)
     size = left.coefficients.size
     np.testing.assert_allclose(result.coefficients[:size], left.coefficients, rtol=1e-7)
-    covariance = result.information.covariance()
+    covariance = result.model_covariance.dense()
     np.testing.assert_allclose(
-        covariance[:size, :size], left.information.covariance(), rtol=1e-6, atol=1e-9
+        covariance[:size, :size], left.model_covariance.dense(), rtol=1e-6, atol=1e-9
     )
     np.testing.assert_array_equal(
-        np.isnan(result.information.variances), np.arange(size + n_columns) >= size
+        np.isnan(result.model_covariance.variances), np.arange(size + n_columns) >= size
     )
 
 
@@ -166,7 +166,7 @@ def test_finite_estimates_beside_an_infinite_threshold_keep_their_standard_error
             for s in h
         ]
     )
-    variances = result.information.variances
+    variances = result.model_covariance.variances
     np.testing.assert_allclose(
         variances[finite], np.diag(np.linalg.inv(-hessian)), rtol=1e-4
     )

@@ -90,7 +90,7 @@ def test_many_rows_with_a_rare_event(link: str, rows: list[int]) -> None:
     assert result.certificate.reached and plain.certificate.reached
     np.testing.assert_allclose(result.coefficients, plain.coefficients, atol=1e-8)
     np.testing.assert_allclose(
-        result.information.variances, plain.information.variances, rtol=1e-6
+        result.model_covariance.variances, plain.model_covariance.variances, rtol=1e-6
     )
 
 

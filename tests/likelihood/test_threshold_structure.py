@@ -98,10 +98,10 @@ def test_optimum_and_covariance_on_the_users_scale(
             for s in h
         ]
     )
-    covariance = result.information.covariance()
+    covariance = result.model_covariance.dense()
     np.testing.assert_allclose(-hessian @ covariance, np.eye(size), atol=2e-3)
     np.testing.assert_allclose(
-        result.information.variances, np.diag(covariance), rtol=1e-9
+        result.model_covariance.variances, np.diag(covariance), rtol=1e-9
     )
     theta = result.jacobian @ result.coefficients[: result.jacobian.shape[1]]
     np.testing.assert_allclose(theta, result.rule.alpha[:, 0], rtol=1e-12)
@@ -122,9 +122,9 @@ def test_a_structure_that_restricts_nothing() -> None:
         np.testing.assert_allclose(
             to_flexible @ result.coefficients, free.coefficients, rtol=1e-7
         )
-        covariance = to_flexible @ result.information.covariance() @ to_flexible.T
+        covariance = to_flexible @ result.model_covariance.dense() @ to_flexible.T
         np.testing.assert_allclose(
-            covariance, free.information.covariance(), rtol=1e-6, atol=1e-9
+            covariance, free.model_covariance.dense(), rtol=1e-6, atol=1e-9
         )
 
 
