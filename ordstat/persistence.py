@@ -111,6 +111,7 @@ _MOVED = {
 _RENAMED = {
     "likelihood.determined.Determined": {"adrift": "divergence", "rising": "slopes"},
     "likelihood.fit.LikelihoodFit": {
+        "expansion": "rule_slopes",
         "information": "model_covariance",
         "rise": "higher_by",
         "rising": "diverging_elsewhere",

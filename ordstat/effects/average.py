@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -96,9 +95,6 @@ _JACOBIANS = 4
 _CERTAIN = 1e-12
 
 
-_PARTS = attrgetter("values", "jacobian", "has_error")
-
-
 def pairs_of(kind: str, values: Sequence[Any]) -> list[tuple[Any, Any]]:
     """The (earlier, later) values that are compared."""
     if kind == "pairwise":
@@ -129,7 +125,11 @@ class Average:
     @classmethod
     def stacked(cls, parts: Sequence[Average]) -> Average:
         """Concatenate several."""
-        return cls(*map(np.concatenate, zip(*map(_PARTS, parts), strict=True)))
+        return cls(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.jacobian for part in parts]),
+            np.concatenate([part.has_error for part in parts]),
+        )
 
     def __getitem__(self, index: Any) -> Average:
         return Average(self.values[index], self.jacobian[index], self.has_error[index])
@@ -180,9 +180,11 @@ class Averager:
         self, results: LikelihoodResults, scale: Any, vcov: Any, re: str | None = None
     ) -> None:
         scale, at = _named_scale(scale)
-        self.results = r = results if vcov is None else results.with_vcov(vcov)
+        r = results if vcov is None else results.with_vcov(vcov)
+        self.results = r
         self.covariance: CovarianceOperator | PooledCovariance
-        self.scale, self.sign = scale, " / " if scale == "odds" else " - "
+        self.scale = scale
+        self.sign = " / " if scale == "odds" else " - "
         of_labels = r.design.levels
         self.asked = Asked.of(of_labels, scale, at, interpolate=scale == "quantile")
         self.notes: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,20 @@ if TYPE_CHECKING:
 
 
 _CHANGES = "a number, a pair of values, 'sd', 'iqr' or 'minmax'"
+
+
+class _Quantile(NamedTuple):
+    """A quantile of a number, and how tables call it."""
+
+    share: float
+    label: str
+
+
+#: From which quantile to which a number changes.
+_QUANTILES = {
+    "iqr": (_Quantile(0.25, "Q1"), _Quantile(0.75, "Q3")),
+    "minmax": (_Quantile(0.0, "min"), _Quantile(1.0, "max")),
+}
 
 
 @dataclass(frozen=True)
@@ -85,15 +100,12 @@ def _step(everyone: Population, name: str, change: Any, sign: str) -> Change:
         name_of_step = "standard deviation"
         step = Change("+SD", step=size)
     else:
-        shares, (below, above) = (
-            ((0.25, 0.75), ("Q1", "Q3"))
-            if change == "iqr"
-            else ((0.0, 1.0), ("min", "max"))
-        )
-        low, high = (everyone.quantile(name, share) for share in shares)
+        below, above = _QUANTILES[change]
+        low = everyone.quantile(name, below.share)
+        high = everyone.quantile(name, above.share)
         size = high - low
         name_of_step = "range"
-        step = Change(f"{above}{sign}{below}", pair=(low, high))
+        step = Change(f"{above.label}{sign}{below.label}", pair=(low, high))
     if size <= 0.0:
         raise OptionError(
             f"the {name_of_step} of {name!r} is 0 in these rows: give change= as a"
@@ -144,31 +156,37 @@ class Counterfactuals:
     rows: Population
     weights: FloatArray | None
     designs: list[Rows] = field(default_factory=list)
-    _averages: dict[tuple[str | None, Any], Average] = field(default_factory=dict)
+    _at_values: dict[tuple[str, Any], Average] = field(default_factory=dict)
 
     def effect(self, name: str, change: Change) -> Average:
         """The effect of a change, on average or in each row."""
         if change.pair is not None:
             low, high = change.pair
-            return self._at(name, high, high) - self._at(name, low, low)
+            return self._at(name, high) - self._at(name, low)
         if change.step is not None:
             x = self.rows.frame[name].to_numpy(dtype=np.float64)
-            return self._at(name, x + change.step, change.label) - self._at(
-                None, None, None
-            )
+            changed = self.rows.setting(name, x + change.step)
+            return self._predicted(changed) - self._observed
         self.designs.append(self.averager.design(self.rows.frame))
         moved = tangent(self.averager, self.rows, self.rows.frame, name)
         return self.averager.over(self.designs[-1], self.weights, moved)
 
-    def _at(self, name: str | None, value: Any, key: Any) -> Average:
-        """The prediction with a variable set to a value."""
-        if (name, key) not in self._averages:
-            frame = self.rows.frame if name is None else self.rows.setting(name, value)
-            self.designs.append(self.averager.design(frame))
-            self._averages[name, key] = self.averager.over(
-                self.designs[-1], self.weights
-            )
-        return self._averages[name, key]
+    @cached_property
+    def _observed(self) -> Average:
+        """The prediction of the rows as they are."""
+        return self._predicted(self.rows.frame)
+
+    def _at(self, name: str, value: Any) -> Average:
+        """The prediction with a variable set to a value, once."""
+        if (name, value) not in self._at_values:
+            changed = self.rows.setting(name, value)
+            self._at_values[name, value] = self._predicted(changed)
+        return self._at_values[name, value]
+
+    def _predicted(self, frame: pd.DataFrame) -> Average:
+        """The prediction of a frame, whose design is kept."""
+        self.designs.append(self.averager.design(frame))
+        return self.averager.over(self.designs[-1], self.weights)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -403,7 +403,7 @@ def _check_fit(fit: Any) -> None:
             "fit must have no random effects: they and the previous level both carry"
             " what answers of a person have in common. Fit with cluster= instead."
         )
-    if fit.fit.expansion is not None:
+    if fit.fit.has_level_scores:
         raise OptionError(
             "fit must have predictors that are linear in its parameters; got a"
             " stereotype model. Fit method='multinomial' or 'acat'."

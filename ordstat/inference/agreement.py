@@ -337,15 +337,19 @@ def _coefficients(by_level: FloatArray, W: FloatArray) -> dict[str, _Coefficient
     shares = pairs / np.where(several, rated * (rated - 1.0), 1.0)
     observed = float(shares[several].mean())
     of_observed = n / several.sum() * several * (shares - observed)
-    found = {}
-    for name, (chance, of_chance) in {
-        "ac2": _gwet_chance(counts / rated[:, None], W),
-        "kappa": _conger_chance(by_level, W),
-        "brennan-prediger": (float(W.sum() / q**2), np.zeros(n)),
-    }.items():
-        found[name] = _beyond_chance(observed, chance, of_observed, of_chance)
-    alpha = _alpha(counts[several], pairs[several], W)
-    return {"ac2": found.pop("ac2"), "alpha": alpha, **found}
+    gwet = _gwet_chance(counts / rated[:, None], W)
+    conger = _conger_chance(by_level, W)
+    even = float(W.sum() / q**2), np.zeros(n)
+
+    def beyond(chance: float, of_chance: FloatArray) -> _Coefficient:
+        return _beyond_chance(observed, chance, of_observed, of_chance)
+
+    return {
+        "ac2": beyond(*gwet),
+        "alpha": _alpha(counts[several], pairs[several], W),
+        "kappa": beyond(*conger),
+        "brennan-prediger": beyond(*even),
+    }
 
 
 def _gwet_chance(profiles: FloatArray, W: FloatArray) -> tuple[float, FloatArray]:

@@ -486,7 +486,7 @@ def hypothesis_tests(
     index, L, target = linear_hypotheses(r, hypotheses)
     r = r if vcov is None else r.with_vcov(vcov)
     finite = L @ r.fit.coefficients[~r.fit.aliased] - target
-    difference = finite + r.fit.ends(L)
+    difference = finite + r.fit.limits_of(L)
     tests = [joint_test(r, L[i : i + 1], finite[i : i + 1]) for i in range(len(L))]
     covariance = r.covariance_of_estimates
     errors = np.sqrt([covariance.quadratic(row[None])[0, 0] for row in L])

@@ -137,7 +137,7 @@ def likelihood_alerts(r: LikelihoodResults) -> Iterator[Alert]:
 
 def without_maximum(r: LikelihoodResults) -> str:
     """What to do where the likelihood has no maximum."""
-    drop = "drop a column" if r.fit.expansion is not None else "drop a scale effect"
+    drop = "drop a column" if r.fit.has_level_scores else "drop a scale effect"
     return as_sentence(remedies(r, first=(drop, MERGE)))
 
 
@@ -410,7 +410,7 @@ def _references(
         if places.size < 2 or not fit.infinite[estimated[places]].all():
             continue
         coefficients = np.eye(estimated.size)[places]
-        if not fit.ends(np.diff(coefficients, axis=0)).any():
+        if not fit.limits_of(np.diff(coefficients, axis=0)).any():
             yield (
                 f" The differences between the coefficients of {term} are finite, as"
                 " its reference level is the one that is separated: contrasts and"

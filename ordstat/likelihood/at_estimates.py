@@ -19,10 +19,10 @@ from ..newton import Blocks
 from .estimate import Estimation
 from .identification import identified
 from .penalty import expected_information
-from .predictor import Jacobian, ends_of
+from .predictor import Jacobian, lowest_and_highest
 from .problem import Problem
 from .scores import RowScores
-from .start import elsewhere
+from .start import other_branches
 from .threshold_structure import Structure
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class LikelihoodAtEstimates:
         """
         problem = self.problem
         answers = problem.sample.answers
-        lowest, highest = ends_of(answers)
+        lowest, highest = lowest_and_highest(answers)
         weights = problem.sample.case_weights
         rows = RowScores.of(problem, self.estimates)
         found = problem.rows.scores(problem.full(problem.from_user(self.estimates)))
@@ -283,5 +283,5 @@ class LikelihoodAtEstimates:
             float(problem.counts.sum()),
             self.determined,
             concave,
-            partial(elsewhere, problem),
+            partial(other_branches, problem),
         )

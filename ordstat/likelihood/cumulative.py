@@ -21,7 +21,7 @@ from .differences import FIVE
 from .family import STEP, Family, both_tails, log_odds_above
 from .flexible import mirrored
 from .links import Interval, Link
-from .predictor import Predictor, ends_of
+from .predictor import Predictor, lowest_and_highest
 from .terms import EtaTerms
 
 
@@ -52,7 +52,7 @@ class IntervalTerms(EtaTerms):
             return None
         interval = link.interval(u, lo, d)
         upper, lower, width = (np.where(np.isinf(end), 0.0, end) for end in (u, lo, d))
-        lowest, highest = ends_of(y)
+        lowest, highest = lowest_and_highest(y)
         return cls(
             log_p=interval.log_p,
             places=np.stack(
@@ -165,7 +165,7 @@ class Cumulative(Family):
         infinite = np.full((n, 1), np.inf)
         padded = np.hstack([-infinite, eta, infinite])
         every = np.arange(n)
-        lowest, highest = ends_of(y)
+        lowest, highest = lowest_and_highest(y)
         u = padded[every, highest + 1]
         lo = padded[every, lowest]
         return IntervalTerms.of(self.link, y, count, (u, lo, u - lo))

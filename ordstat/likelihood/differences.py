@@ -30,6 +30,8 @@ FIVE = ((-2.0, 1.0), (-1.0, -8.0), (1.0, 8.0), (2.0, -1.0))
 #: Weights of f(-3h) ... f(3h) in h f' and h^2 f''.
 _FIRST = np.array([-1.0, 9.0, -45.0, 0.0, 45.0, -9.0, 1.0]) / 60.0
 _SECOND = np.array([2.0, -27.0, 270.0, -490.0, 270.0, -27.0, 2.0]) / 180.0
+#: Place of f(0) among the seven.
+MIDDLE = 3
 
 
 def first_by_seven(values: FloatArray, h: float) -> FloatArray:

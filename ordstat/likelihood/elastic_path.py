@@ -944,7 +944,7 @@ def fit_at(
         ),
         scores=rule.scores(rows),
         facts=method.facts(),
-        coefficients=problem.spread(estimates),
+        coefficients=problem.with_aliased(estimates),
         n_alpha=problem.estimated.size - n_beta,
         n_beta=n_beta,
         n_zeta=0,

@@ -16,10 +16,10 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..exceptions import OptionError
 from ..report.ratios import Ratio
-from .differences import first_by_seven, five_points, second_by_seven
+from .differences import MIDDLE, first_by_seven, five_points, second_by_seven
 from .flexible import links_about
 from .links import Interval, Link
-from .predictor import Predictor, ends_of
+from .predictor import Predictor, lowest_and_highest
 from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 
 #: Change of a predictor in differences of the curvature.
@@ -337,7 +337,7 @@ class Family(ABC):
     def tails(self, predictor: Predictor, y: IntArray) -> tuple[FloatArray, FloatArray]:
         """(n,) P(level < y) and P(level > y)."""
         eta = predictor.eta()
-        lowest, highest = ends_of(y)
+        lowest, highest = lowest_and_highest(y)
         every = np.arange(lowest.size)
         zero = np.zeros((lowest.size, 1))
         return (
@@ -400,7 +400,7 @@ def row_terms(
         return family.terms(predictor, y, second)
     links, h = links_about(family.link)
     families = [family.at(link) for link in links]
-    here = families[3].terms(predictor, y, second) if families else None
+    here = families[MIDDLE].terms(predictor, y, second) if families else None
     if here is None:
         return None
     others = [each.terms(predictor, y, second=False) for each in families]

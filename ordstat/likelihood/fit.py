@@ -55,9 +55,9 @@ class LikelihoodFit(Fit):
     confounded : tuple of int
         Places of the log-scale effects, and of lambda, that the cell probabilities do
         not determine.
-    expansion : (F, P) or None
-        Derivatives of the parameters of the rule by `coefficients`, where predictors
-        are not linear in these.
+    rule_slopes : (F, P) or None
+        Derivatives of the parameters of the rule by `coefficients` in stereotype
+        models, whose predictors are not linear in these.
     likelihood : LikelihoodAtEstimates or MarginalLikelihood
         For profiles, sandwiches and score tests.
     marginal : Marginal or None
@@ -90,7 +90,7 @@ class LikelihoodFit(Fit):
     n_lambda: int = 0
     threshold_names: tuple[str, ...] = ()
     jacobian: FloatArray | None = None
-    expansion: FloatArray | None = None
+    rule_slopes: FloatArray | None = None
     confounded: tuple[int, ...] = ()
     marginal: Marginal | None = None
     higher_by: float = 0.0
@@ -116,9 +116,16 @@ class LikelihoodFit(Fit):
     @property
     def flexible_layout(self) -> Layout:
         """The blocks of F parameters, with each threshold on its own."""
-        if self.expansion is not None:
+        if self.has_level_scores:
             return cast(LikelihoodRule, self.rule).layout
         return replace(self.layout, thresholds=self.rule.n_levels - 1)
+
+    @property
+    def has_level_scores(self) -> bool:
+        """Whether effects on the levels differ by estimated scores alone, in stereotype
+        models.
+        """
+        return self.rule_slopes is not None
 
     @property
     def separation(self) -> FloatArray | None:
@@ -133,25 +140,25 @@ class LikelihoodFit(Fit):
         return moved
 
     @cached_property
-    def _ends(self) -> FloatArray:
-        """(P,) 0 for finite and aliased parameters, infinite, or NaN, as `ends`."""
-        ends = np.zeros(self.coefficients.size)
-        if self.determined is None:
-            return ends
-        ends[~self.aliased] = self.ends(np.eye(int(np.count_nonzero(~self.aliased))))
-        return ends
+    def _infinities(self) -> FloatArray:
+        """(P,) what `limits_of` gives for each parameter, 0 for aliased ones."""
+        out = np.zeros(self.coefficients.size)
+        if self.determined is not None:
+            every = np.eye(int(np.count_nonzero(~self.aliased)))
+            out[~self.aliased] = self.limits_of(every)
+        return out
 
     @property
     def infinite(self) -> BoolArray:
         """(P,) parameters that separation leaves without a finite estimate."""
-        return np.asarray(self._ends != 0.0)
+        return np.asarray(self._infinities != 0.0)
 
     @property
     def undetermined(self) -> BoolArray:
         """(P,) infinite ones without a sign: the likelihood tends to its supremum
         whatever their values are.
         """
-        return np.isnan(self._ends)
+        return np.isnan(self._infinities)
 
     @property
     def all_certain(self) -> bool:
@@ -193,9 +200,9 @@ class LikelihoodFit(Fit):
     @property
     def limits(self) -> FloatArray:
         """(P,) `coefficients`, infinite or NaN where separation makes them so."""
-        return self.coefficients + self._ends
+        return self.coefficients + self._infinities
 
-    def ends(self, combinations: FloatArray) -> FloatArray:
+    def limits_of(self, combinations: FloatArray) -> FloatArray:
         """(h,) what combinations (h, P') of the estimates tend to: 0 if finite,
         infinite, or NaN if not determined.
         """
@@ -226,8 +233,8 @@ class LikelihoodFit(Fit):
         """(F, P) derivatives of the parameters of `flexible_layout` by `coefficients`;
         None for flexible thresholds, where it is the identity.
         """
-        if self.expansion is not None:
-            return self.expansion
+        if self.rule_slopes is not None:
+            return self.rule_slopes
         if self.jacobian is None:
             return None
         return self.layout.expansion(self.jacobian)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from math import factorial
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
@@ -302,7 +302,9 @@ def _lg_bends(m: FloatArray, lam: float) -> tuple[FloatArray, ...]:
 
 
 def _interval(
-    *ends: FloatArray,
+    u: FloatArray,
+    lo: FloatArray,
+    d: FloatArray,
     lam: float,
     log_p: Callable[..., FloatArray],
     log_density: Callable[..., FloatArray],
@@ -314,7 +316,6 @@ def _interval(
     `change` gives log f(u) - log f(lo) and f'/f at lo less that at u, where both ends
     are finite.
     """
-    u, lo, d = ends
     logs = log_p(u, lo, d, lam)
     with np.errstate(over="ignore", invalid="ignore"):
         a = np.exp(log_density(u, lam) - logs)
@@ -329,36 +330,46 @@ def _interval(
 
 def aranda_ordaz(lam: float) -> Link:
     """The Aranda-Ordaz link at lambda > 0."""
-    interval = partial(
-        _interval,
-        log_p=ao_log,
-        log_density=_ao_log_density,
-        bends=_ao_bends,
-        change=_ao_change,
+    return Link(
+        name="aranda-ordaz",
+        cdf=partial(ao_cdf, lam=lam),
+        sf=partial(ao_sf, lam=lam),
+        pdf=partial(ao_pdf, lam=lam),
+        ppf=partial(ao_ppf, lam=lam),
+        log_interval=partial(ao_log, lam=lam),
+        interval=partial(
+            _interval,
+            lam=lam,
+            log_p=ao_log,
+            log_density=_ao_log_density,
+            bends=_ao_bends,
+            change=_ao_change,
+        ),
+        mirror="",
+        lam=lam,
     )
-    curves = _at(lam, ao_cdf, ao_sf, ao_pdf, ao_ppf, ao_log, interval)
-    cdf, sf, pdf, ppf, log_interval, interval = curves
-    return Link("aranda-ordaz", cdf, sf, pdf, ppf, log_interval, interval, "", lam)
 
 
 def log_gamma(lam: float) -> Link:
     """The log-gamma link at any lambda; its mirror is that at -lambda."""
-    interval = partial(
-        _interval,
-        log_p=lg_log,
-        log_density=_log_density,
-        bends=_lg_bends,
-        change=_lg_change,
+    return Link(
+        name="log-gamma",
+        cdf=partial(lg_cdf, lam=lam),
+        sf=partial(lg_sf, lam=lam),
+        pdf=partial(lg_pdf, lam=lam),
+        ppf=partial(lg_ppf, lam=lam),
+        log_interval=partial(lg_log, lam=lam),
+        interval=partial(
+            _interval,
+            lam=lam,
+            log_p=lg_log,
+            log_density=_log_density,
+            bends=_lg_bends,
+            change=_lg_change,
+        ),
+        mirror="log-gamma",
+        lam=lam,
     )
-    curves = _at(lam, lg_cdf, lg_sf, lg_pdf, lg_ppf, lg_log, interval)
-    cdf, sf, pdf, ppf, log_interval, interval = curves
-    mirror = "log-gamma"
-    return Link("log-gamma", cdf, sf, pdf, ppf, log_interval, interval, mirror, lam)
-
-
-def _at(lam: float, *curves: Callable[..., Any]) -> Any:
-    """The functions at one lambda."""
-    return [partial(curve, lam=lam) for curve in curves]
 
 
 def mirrored(link: Link) -> Link:
@@ -383,24 +394,24 @@ def mirrored(link: Link) -> Link:
 #: The links with a parameter, by name.
 FLEXIBLE: dict[str, FlexibleLink] = {
     "aranda-ordaz": FlexibleLink(
-        "aranda-ordaz",
-        aranda_ordaz,
-        1.0,
-        0.0,
-        1e6,
-        True,
-        (1.0 / 16.0, 16.0),
-        ("logit", "cloglog"),
+        name="aranda-ordaz",
+        at=aranda_ordaz,
+        start=1.0,
+        lower=0.0,
+        upper=1e6,
+        relative=True,
+        bounds=(1.0 / 16.0, 16.0),
+        members=("logit", "cloglog"),
     ),
     "log-gamma": FlexibleLink(
-        "log-gamma",
-        log_gamma,
-        0.0,
-        -30.0,
-        30.0,
-        False,
-        (-8.0, 8.0),
-        ("probit", "cloglog", "loglog"),
+        name="log-gamma",
+        at=log_gamma,
+        start=0.0,
+        lower=-30.0,
+        upper=30.0,
+        relative=False,
+        bounds=(-8.0, 8.0),
+        members=("probit", "cloglog", "loglog"),
     ),
 }
 

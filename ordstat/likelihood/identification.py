@@ -11,7 +11,7 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..formula.row_blocks import row_blocks
 from .columns import TOLERANCE, triangle_of
-from .differences import first_by_seven
+from .differences import MIDDLE, first_by_seven
 from .family import Family
 from .flexible import FlexibleLink, links_about
 from .problem import Problem
@@ -183,5 +183,5 @@ def _by_lambda(family: Family, links: FlexibleLink, eta: FloatArray) -> FloatArr
     about, h = links_about(links.at(links.start + _LAMBDA_DISTANCE))
     curves = [family.at(link).cut for link in about]
     by_lambda = first_by_seven(np.array([curve.cdf(eta) for curve in curves]), h)
-    density = curves[3].pdf(eta)
+    density = curves[MIDDLE].pdf(eta)
     return np.where(density > 0.0, by_lambda / np.maximum(density, 1e-300), 0.0)

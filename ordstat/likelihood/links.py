@@ -462,9 +462,9 @@ def _cloglog_ppf(p: FloatArray) -> FloatArray:
         return np.log(-np.log1p(-p))
 
 
-_loglog_cdf, _loglog_sf, _loglog_pdf = (
-    Reflected(curve) for curve in (_cloglog_sf, _cloglog_cdf, _cloglog_pdf)
-)
+_loglog_cdf = Reflected(_cloglog_sf)
+_loglog_sf = Reflected(_cloglog_cdf)
+_loglog_pdf = Reflected(_cloglog_pdf)
 
 
 def _loglog_ppf(p: FloatArray) -> FloatArray:

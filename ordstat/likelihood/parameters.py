@@ -71,8 +71,13 @@ class Parameters:
 
 def parameters(design: Design, thresholds: list[str], fit: LikelihoodFit) -> Parameters:
     """The records of a fit's parameters; `thresholds` are the K-1 names "low|high"."""
-    scores = fit.expansion is not None
-    return planned(design, thresholds, fit.threshold_names, fit.n_lambda, scores)
+    return planned(
+        design,
+        thresholds,
+        fit.threshold_names,
+        fit.n_lambda,
+        fit.has_level_scores,
+    )
 
 
 def planned(

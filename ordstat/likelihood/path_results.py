@@ -162,7 +162,7 @@ class PathResults(ResultsWithoutErrors):
     def path_coef(self) -> pd.DataFrame:
         """(L, P) all parameters at each lambda; the columns are those of `params`."""
         problem = self.fit.likelihood
-        values = np.array([problem.spread(row) for row in self._path.estimates])
+        values = np.array([problem.with_aliased(row) for row in self._path.estimates])
         index = pd.Index(self._path.lambdas, name="lambda")
         return pd.DataFrame(values, index=index, columns=self.parameters.names)
 

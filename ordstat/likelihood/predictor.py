@@ -126,7 +126,7 @@ class Predictor:
         end; of answers (2, n) known in part those of the highest and the lowest level.
         """
         last = self.n_thresholds
-        lowest, highest = ends_of(y)
+        lowest, highest = lowest_and_highest(y)
         high = np.minimum(highest, last - 1)
         low = np.maximum(lowest - 1, 0)
         top = highest == last
@@ -151,7 +151,7 @@ class Predictor:
         return np.asarray(np.einsum("nm,nm->n", self.w, alpha))
 
 
-def ends_of(y: IntArray) -> tuple[IntArray, IntArray]:
+def lowest_and_highest(y: IntArray) -> tuple[IntArray, IntArray]:
     """(n,) the lowest and the highest level of answers: y (n,), or both (2, n)."""
     return (y, y) if y.ndim == 1 else (y[0], y[1])
 

@@ -404,7 +404,7 @@ class Problem:
             [alpha.reshape(-1), self.location.kept, self.scale.kept, lam]
         )
 
-    def spread(self, values: FloatArray) -> FloatArray:
+    def with_aliased(self, values: FloatArray) -> FloatArray:
         """(P,) estimates among all parameters, NaN where not estimated."""
         out = np.full(self.estimated.size, np.nan)
         out[self.estimated] = values

@@ -171,7 +171,7 @@ class ProfileLikelihood:
         What the data determine; None where every estimate is finite.
     concave : bool
         Whether the objective is concave, so that each side has one end.
-    elsewhere : callable
+    other_branches : callable
         From coordinates to others from which the profile may have a higher branch:
         other values of lambda, no effects, equal scales.
     """
@@ -182,7 +182,7 @@ class ProfileLikelihood:
     total_weight: float
     determined: Determined | None
     concave: bool = False
-    elsewhere: Callable[[FloatArray], list[FloatArray]] = lambda x: []
+    other_branches: Callable[[FloatArray], list[FloatArray]] = lambda x: []
 
     @cached_property
     def _direction(self) -> FloatArray | None:
@@ -346,7 +346,7 @@ class ProfileLikelihood:
                 near = middle
                 last = held
         # maxima beyond may lie at infinity: there the likelihood hardly rises further
-        across = self._from_elsewhere(a, last, far, _HARDLY)
+        across = self._on_other_branches(a, last, far, _HARDLY)
         highest = max(map(_height, across), default=math.inf)
         over = 2.0 * (self.loglik - highest) >= drop + _CLEARLY
         if not over or 2.0 * (self.loglik - _height(last)) > drop - EXACT:
@@ -361,11 +361,11 @@ class ProfileLikelihood:
         """The highest maximum with a'x = value from points elsewhere, if it is above
         one that was reached.
         """
-        found = self._from_elsewhere(a, reached, value)
+        found = self._on_other_branches(a, reached, value)
         best = max(found, key=_height, default=reached)
         return best if 2.0 * (_height(best) - _height(reached)) > EXACT else None
 
-    def _from_elsewhere(
+    def _on_other_branches(
         self,
         a: FloatArray,
         reached: Optimum,
@@ -374,7 +374,7 @@ class ProfileLikelihood:
     ) -> list[Optimum]:
         """Maxima with a'x = value from points elsewhere."""
         found: list[Optimum] = []
-        for x in self.elsewhere(reached.x):
+        for x in self.other_branches(reached.x):
             try:
                 held = self._maximum(a, self._stay(x), value, roughly)
             except DataError:  # outside the domain

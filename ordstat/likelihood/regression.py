@@ -418,8 +418,8 @@ class OrdinalRegression(Method):
                 stopped=optimum.stopped,
             ),
             scores=rule.scores(sample.rows),
-            coefficients=problem.spread(coefficients),
-            expansion=problem.rule_slopes(coefficients),
+            coefficients=problem.with_aliased(coefficients),
+            rule_slopes=problem.rule_slopes(coefficients),
             model_covariance=estimate.model_covariance(),
             loglik=estimate.loglik(),
             higher_by=estimate.start.higher_by,
@@ -567,5 +567,5 @@ def _diverging_elsewhere(estimate: Estimate) -> BoolArray | None:
     moving = diverging_spreads(estimate.problem, higher)
     if not moving.any():
         moving = np.ones_like(moving)
-    spread = estimate.problem.spread(moving.astype(np.float64))
-    return np.asarray(spread == 1.0)
+    moves = estimate.problem.with_aliased(moving.astype(np.float64))
+    return np.asarray(moves == 1.0)

@@ -24,7 +24,7 @@ def penalties(r: LikelihoodResults) -> list[str]:
     none.
     """
     fit = r.fit
-    if fit.expansion is not None:
+    if fit.has_level_scores:
         return [_WIDER]
     if fit.marginal is not None or fit.smooths is not None or r.covariance == "CR2":
         return []

@@ -195,8 +195,10 @@ class LikelihoodResults(OrdinalResults):
         fit = self.fit
         names = self.threshold_names
         values = fit.limits[: len(names)]
-        if (full := fit.on_flexible_scale()) is not None:
-            values = threshold_values(fit) + fit.ends(full[: len(names), ~fit.aliased])
+        by_estimates = fit.on_flexible_scale()
+        if by_estimates is not None:
+            limits = fit.limits_of(by_estimates[: len(names), ~fit.aliased])
+            values = threshold_values(fit) + limits
         return pd.Series(values, index=names, name="threshold")
 
     @property

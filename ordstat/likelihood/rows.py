@@ -341,6 +341,7 @@ class LikelihoodRows:
         nominal = self.sample.rows.nominal
         if nominal is None:
             return None
+        # roots of whole numbers seldom give different rows the same number
         key = nominal @ np.sqrt(np.arange(2.0, nominal.shape[1] + 2.0))
         if np.unique(key[: 4 * _PATTERNS]).size > _PATTERNS:
             return None

@@ -13,9 +13,7 @@ from .._typing import FloatArray
 from ..exceptions import DataError
 from ..newton import Ended, Evaluation, Optimum, maximise
 from .links import LINKS, Link
-from .problem import (
-    Problem,
-)
+from .problem import Problem
 
 #: Newton steps towards a maximum, and the largest score that counts as one.
 _STEPS = 30
@@ -72,7 +70,7 @@ class Reached:
         return -math.inf if self.optimum is None else self.optimum.at.loglik
 
     @property
-    def ends(self) -> bool:
+    def at_maximum(self) -> bool:
         """Whether the steps ended in a maximum."""
         return (
             self.optimum is not None
@@ -252,23 +250,24 @@ def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
     # Of maxima that are equal but for rounding, the first, so that the way does not
     # depend on the processor.
     best = max(
-        reached[: len(points)], key=lambda each: (each.ends, round(each.loglik, 8))
+        reached[: len(points)],
+        key=lambda each: (each.at_maximum, round(each.loglik, 8)),
     )
     for each in reached[len(points) :]:
-        least = best.loglik + (_SAME if each.ends else _CLEARLY)
-        if each.loglik > least and (each.ends or not best.ends):
+        least = best.loglik + (_SAME if each.at_maximum else _CLEARLY)
+        if each.loglik > least and (each.at_maximum or not best.at_maximum):
             best = each
     ratio = problem.counts.sum() / part.counts.sum()
     higher = max(reached, key=attrgetter("loglik"))
-    if best.ends and higher.loglik > best.loglik + _CLEARLY:
+    if best.at_maximum and higher.loglik > best.loglik + _CLEARLY:
         higher = follow(part, higher.x, max_iter, max_iter)  # it may end further on
-        best = higher if higher.ends else best
-    if part is not problem and best.ends and best.optimum is not None:
+        best = higher if higher.at_maximum else best
+    if part is not problem and best.at_maximum and best.optimum is not None:
         start = _stepped(problem, best.optimum, float(ratio))
     else:
         start = _first_inside(problem, best.x, *points)
     higher_by = higher.loglik - best.loglik
-    if best.ends and higher_by > _CLEARLY:
+    if best.at_maximum and higher_by > _CLEARLY:
         return start._replace(higher_by=float(ratio * higher_by), higher=higher.optimum)
     return start
 
@@ -279,7 +278,7 @@ def _another_likely(part: Problem, reached: list[Reached]) -> bool:
     scales may differ much between rows.
     """
     logliks = [each.loglik for each in reached]
-    if not part.family.concave or not all(each.ends for each in reached):
+    if not part.family.concave or not all(each.at_maximum for each in reached):
         return True
     if np.ptp(logliks) >= _SAME:
         return True
@@ -372,7 +371,7 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
     for part in (thinned(problem), problem):
         best = _best_lambda(part, x, max_iter)
         reached = follow(part, best, max_iter)
-        if reached.ends and not _level_in_lambda(reached):
+        if reached.at_maximum and not _level_in_lambda(reached):
             return reached.x
     assert problem.flexible is not None
     name = problem.flexible.name
@@ -416,7 +415,7 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
         nonlocal last, link, best, best_lam
         lam = math.exp(coordinate) if flexible.relative else coordinate
         fixed = problem.at_link(flexible.at(lam))
-        points = carried(fixed, last.x, link, fixed.family.link), last.x
+        points = at_other_link(fixed, last.x, link, fixed.family.link), last.x
         maximum = max(
             (follow(fixed, point, max_iter, _LAMBDA_STEPS) for point in points),
             key=attrgetter("loglik"),
@@ -461,11 +460,13 @@ def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
     for coordinate in np.linspace(low, high, _BRANCHES):
         lam = math.exp(coordinate) if flexible.relative else float(coordinate)
         fixed = problem.at_link(flexible.at(lam))
-        points.append(np.append(carried(fixed, x[:-1], old, fixed.family.link), lam))
+        points.append(
+            np.append(at_other_link(fixed, x[:-1], old, fixed.family.link), lam)
+        )
     return points
 
 
-def elsewhere(problem: Problem, x: FloatArray) -> list[FloatArray]:
+def other_branches(problem: Problem, x: FloatArray) -> list[FloatArray]:
     """Points from which a profile that is not concave may have a higher branch: other
     values of lambda, no effects at all, and equal scales.
     """
@@ -482,7 +483,7 @@ def elsewhere(problem: Problem, x: FloatArray) -> list[FloatArray]:
     return points
 
 
-def carried(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
+def at_other_link(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
     """Coordinates without lambda, moved and stretched as the median and the quartiles
     of the link are.
     """

@@ -92,13 +92,13 @@ class StereotypeScale(UserScale):
 
     by_rest: FloatArray
 
-    def moved(self, rest: FloatArray) -> FloatArray:
+    def alpha_shift(self, rest: FloatArray) -> FloatArray:
         return np.asarray((self.by_rest @ rest)[:, None])
 
-    def moves(self, by_column: FloatArray) -> FloatArray:
+    def alpha_shift_transposed(self, by_column: FloatArray) -> FloatArray:
         return np.asarray(self.by_rest.T @ by_column[0])
 
-    def sizes(self) -> UserScale:
+    def absolute(self) -> UserScale:
         scale = np.abs(self.scale)
         return StereotypeScale(self.G, self.A, scale, self.c, np.abs(self.by_rest))
 
@@ -217,7 +217,7 @@ class StereotypeProblem(Problem):
     def full(self, x: FloatArray) -> FloatArray:
         at = self.layout.split(x)
         phi = self._phi(at)
-        g = at.alpha[:, 0] + self.user.moved(x[phi.size :, None])[:, 0, 0]
+        g = at.alpha[:, 0] + self.user.alpha_shift(x[phi.size :, None])[:, 0, 0]
         intercepts = g + phi * (self._means @ at.beta)
         return np.column_stack([intercepts, np.outer(phi, at.beta)]).reshape(-1)
 

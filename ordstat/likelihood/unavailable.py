@@ -232,7 +232,7 @@ MODIFIERS = {
     ),
     "factors": Modifier(
         "scores of the levels, by which effects differ between these",
-        lambda r: r.fit.expansion is not None,
+        lambda r: r.fit.has_level_scores,
         {
             "nominal_test()": "anova() of this fit and update(method='multinomial')",
             "score_test()": "anova() of this fit and update(method='multinomial')",

@@ -57,21 +57,21 @@ class UserScale:
         """Number of coefficients of the thresholds."""
         return int(self.c.size * self.G.shape[0])
 
-    def moved(self, rest: FloatArray) -> FloatArray:
+    def alpha_shift(self, rest: FloatArray) -> FloatArray:
         """(t, m, n) what rest~ (q, n) adds to alpha."""
         return np.asarray(self.c[:, None, None] * (self.A @ rest))
 
-    def moves(self, by_column: FloatArray) -> FloatArray:
-        """(q, n) the transpose of `moved`, of (m, t, n)."""
+    def alpha_shift_transposed(self, by_column: FloatArray) -> FloatArray:
+        """(q, n) the transpose of `alpha_shift`, of (m, t, n)."""
         return np.asarray(self.A.T @ np.einsum("mtn,t->mn", by_column, self.c))
 
-    def sizes(self) -> UserScale:
+    def absolute(self) -> UserScale:
         """The same map of absolute values."""
         return UserScale(
             np.abs(self.G), np.abs(self.A), np.abs(self.scale), np.abs(self.c)
         )
 
-    def parted(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def split(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """alpha~ (t, m, ...) and rest~ (q, ...)."""
         alpha = x[: self.n_alpha].reshape(*self.shape, *x.shape[1:])
         return alpha, x[self.n_alpha :]
@@ -80,8 +80,8 @@ class UserScale:
         """The user's parameters at coordinates x (P,), or at each column of x
         (P, n).
         """
-        alpha, rest = self.parted(x[:, None] if x.ndim == 1 else x)
-        alpha = self.G @ alpha + self.moved(rest)
+        alpha, rest = self.split(x[:, None] if x.ndim == 1 else x)
+        alpha = self.G @ alpha + self.alpha_shift(rest)
         parts = [
             alpha.swapaxes(0, 1).reshape(len(x) - len(rest), rest.shape[1]),
             rest / self.scale[:, None],
@@ -96,7 +96,7 @@ class UserScale:
         columns = values[:, None] if values.ndim == 1 else values
         by_column = columns[: self.n_alpha].reshape(m, t, -1)
         rest = columns[self.n_alpha :] / self.scale[:, None]
-        rest = rest + self.moves(by_column)
+        rest = rest + self.alpha_shift_transposed(by_column)
         alpha = np.tensordot(self.G.T, by_column, 1).swapaxes(0, 1)
         parts = [alpha.reshape(self.n_alpha, columns.shape[1]), rest]
         return np.concatenate(parts).reshape(values.shape)
@@ -106,14 +106,14 @@ class UserScale:
         t, m = self.shape
         rest = values[self.n_alpha :] * self.scale
         by_column = values[: self.n_alpha].reshape(m, t)
-        alpha = by_column - self.moved(rest[:, None])[:, :, 0].T
+        alpha = by_column - self.alpha_shift(rest[:, None])[:, :, 0].T
         return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])
 
     def rounding(self, x: FloatArray) -> FloatArray:
         """Rounding error of `coefficients`, from the size of the terms that they are
         sums of.
         """
-        return 2.0**-53 * self.sizes().coefficients(np.abs(x))
+        return 2.0**-53 * self.absolute().coefficients(np.abs(x))
 
     def gradient(self, index: int) -> FloatArray:
         """(P,) derivatives of the user's parameter `index` by the coordinates."""

@@ -320,7 +320,7 @@ def mixed_estimate(
         Fixed parameters of the user without a finite estimate.
     """
     model = MixedModel.of(problem)
-    alpha, effects = problem.user.parted(start)
+    alpha, effects = problem.user.split(start)
     psi = np.concatenate([alpha.T.reshape(-1), effects, model.start_phi()])
     if quadrature != 1:
         check_grid(model, quadrature)

@@ -154,7 +154,7 @@ def with_random_effects(
             stopped=end.ended is Ended.MOST_ITERATIONS,
         ),
         scores=rule.scores(sample.rows),
-        coefficients=problem.spread(likelihood.fixed),
+        coefficients=problem.with_aliased(likelihood.fixed),
         model_covariance=covariance,
         loglik=likelihood.loglik,
         marginal=marginal,

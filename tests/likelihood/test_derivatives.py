@@ -73,7 +73,7 @@ def test_log_likelihood_is_the_sum_of_log_probabilities(link: str) -> None:
     rows = sample.rows
     evaluation = problem.evaluate(x)
     s = np.exp(-rows.scale_offset)
-    ends = s[:, None] * (problem.user.parted(x)[0][:, 0] - rows.offset[:, None])
+    ends = s[:, None] * (problem.user.split(x)[0][:, 0] - rows.offset[:, None])
     infinite = np.full((sample.n, 1), np.inf)
     ends = np.hstack([-infinite, ends, infinite])
     here = np.arange(sample.n)

@@ -352,4 +352,6 @@ def test_differences_of_infinite_estimates_have_no_value() -> None:
     L = np.array(
         [[0.0, 0, 1, 1, 0], [0, 0, 1, -1, 0], [0, 0, 0, 0, 1], [0, 0, 0, -1, 1]]
     )
-    np.testing.assert_array_equal(result.fit.ends(L), [np.inf, np.nan, 0.0, -np.inf])
+    np.testing.assert_array_equal(
+        result.fit.limits_of(L), [np.inf, np.nan, 0.0, -np.inf]
+    )

@@ -69,7 +69,7 @@ def model_of(
         threshold,
     )
     model = MixedModel.of(problem)
-    alpha, rest = problem.user.parted(problem.start())
+    alpha, rest = problem.user.split(problem.start())
     fixed = np.concatenate([alpha.T.reshape(-1), rest])
     psi = np.concatenate([fixed, model.start_phi()])
     moves = np.where(np.arange(psi.size) < alpha.size, 0.01, 0.1)
