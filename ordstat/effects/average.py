@@ -209,10 +209,10 @@ class Averager:
         return WORDS[self.scale] if self.asked is None else self.asked.words
 
     @property
-    def ends(self) -> tuple[float, float] | None:
-        """The ends of a bounded scale."""
+    def bounds(self) -> tuple[float, float] | None:
+        """The smallest and the largest value of the scale; None without bounds."""
         if self.asked is not None:
-            return self.asked.ends
+            return self.asked.bounds
         return (0.0, 1.0) if self.scale in PROBABILITIES else None
 
     @property

@@ -108,21 +108,28 @@ class Emmeans(Exported):
     slope_of: str | None = None
     held: Mapping[str, float] = field(default_factory=dict)
 
+    #: Whether every table has a note on its errors.
+    names_errors: ClassVar[bool] = False
+    #: The error where there is nothing to compare.
+    nothing_to_compare: ClassVar[str] = (
+        "contrasts compare several means: name a variable, such as emmeans('~ a')."
+    )
+
     def __repr__(self) -> str:
         contrasts = f"\n\n{self._contrasted()!r}" if self.method else ""
-        return (
-            repr(NotedFrame.of(self.frame.head(_SHOWN), self._printed_notes, ""))
-            + contrasts
-        )
+        return f"{self._printed()!r}{contrasts}"
 
     def _repr_html_(self) -> str:
         contrasts = self._contrasted()._repr_html_() if self.method else ""
-        return (
-            NotedFrame.of(
-                self.frame.head(_SHOWN), self._printed_notes, ""
-            )._repr_html_()
-            + contrasts
-        )
+        return self._printed()._repr_html_() + contrasts
+
+    def _printed(self) -> NotedFrame:
+        """The first rows of the table with its notes."""
+        frame = self.frame
+        notes = list(self.table_notes)
+        if len(frame) > _SHOWN:
+            notes.append(f"The first {_SHOWN} of {len(frame):,} rows; .frame has all.")
+        return NotedFrame.of(frame.head(_SHOWN), notes, "")
 
     if not TYPE_CHECKING:
 
@@ -156,23 +163,13 @@ class Emmeans(Exported):
         return "slope", f"slopes by {self.slope_of} of {self.quantity}"
 
     @property
-    def _printed_notes(self) -> list[str]:
-        rows = len(self.frame)
-        more = (
-            [f"The first {_SHOWN} of {rows:,} rows; .frame has all."]
-            if rows > _SHOWN
-            else []
-        )
-        return [*self.table_notes, *more]
-
-    @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
         words = self._words[1]
         df = self.averager.df_words
         title = f"Means of {words}" if self.slope_of is None else f"S{words[1:]}"
         how = self._distribution
-        if self._ends() is not None:
+        if self._bounds is not None:
             how = (
                 "on the logit scale"
                 if df is None
@@ -201,18 +198,21 @@ class Emmeans(Exported):
         table = self.averager.table(self.averages, self.level).drop(
             columns=["statistic", "p_value"]
         )
-        ends = self._ends()
-        if ends is not None:
+        bounds = self._bounds
+        if bounds is not None:
             errors = table["std_error"].to_numpy().reshape(self.averages.values.shape)
             lower, upper = self.averager.limits_between(
-                *ends, self.averages, errors, self.level
+                *bounds, self.averages, errors, self.level
             )
             table[["lower", "upper"]] = np.column_stack([lower.ravel(), upper.ravel()])
         return self._labelled(self.cells, table)
 
-    def _ends(self) -> tuple[float, float] | None:
-        """The ends of a bounded scale, for limits on the logit scale."""
-        return self.averager.ends if self.slope_of is None else None
+    @property
+    def _bounds(self) -> tuple[float, float] | None:
+        """The bounds of a scale, for limits on the logit scale; None of slopes, and
+        without bounds.
+        """
+        return self.averager.bounds if self.slope_of is None else None
 
     @property
     def _output_labels(self) -> Mapping[str, list[Any]]:
@@ -335,7 +335,7 @@ class Emmeans(Exported):
         method = (self.method or "pairwise") if method is None else method
         method = named_method(method) if isinstance(method, str) else method
         if not set(self.cells.columns) - {*self.by, "row"}:
-            raise OptionError(self._lone)
+            raise OptionError(self.nothing_to_compare)
         adjust = _adjustment(adjust, method)
         parts = []
         sizes = set()
@@ -350,21 +350,14 @@ class Emmeans(Exported):
             parts.append(table)
             sizes |= {(n, len(members)) for n in tests}
             sums += sums_of_means(contrasts)
-        title, *notes = self._contrast_notes(
-            method, adjust, sizes, next(iter(contrasts))
-        )
-        notes += self.notes
+        title = self._contrast_title(method, next(iter(contrasts)))
+        notes = [*self._contrast_notes(adjust, sizes), *self.notes]
         if sums:
             names = listing(list(dict.fromkeys(sums)))
             notes.append(
                 f"NOTE: the coefficients of {names} do not add up to 0: no contrast."
             )
         return NotedFrame.of(pd.concat(parts, ignore_index=True), notes, title)
-
-    #: Whether every table has a note on its errors.
-    names_errors: ClassVar[bool] = False
-    #: Why there is nothing to compare, and what to do.
-    _lone = "contrasts compare several means: name a variable, such as emmeans('~ a')."
 
     def _coefficients(self, members: list[int], method: Any, ref: Any) -> Contrasts:
         """The contrasts of one group."""
@@ -427,26 +420,23 @@ class Emmeans(Exported):
         """Columns that are compared, and columns of the groups."""
         return {"contrast": compared, **key}
 
-    def _contrast_notes(
-        self, method: Any, adjust: str, sizes: set[tuple[int, int]], first: str
-    ) -> list[str]:
-        """Title and notes: differences, quantity and adjustment."""
-        row, quantity = self._words
-        words = (
-            WORDS[method].replace("mean", row)
-            if isinstance(method, str)
-            else "by coefficients"
-        )
+    def _contrast_title(self, method: Any, first: str) -> str:
+        """What is compared, with the first contrast as an example."""
+        if not isinstance(method, str):
+            return "Contrasts, by coefficients"
+        words = WORDS[method].replace("mean", self._words[0])
         if self.averager.scale == "odds":
             words = words.replace("minus", "divided by")
-        example = f" ({first})" if isinstance(method, str) else ""
+        return f"Contrasts, {words} ({first})"
+
+    def _contrast_notes(self, adjust: str, sizes: set[tuple[int, int]]) -> list[str]:
+        """The quantity, and the adjustment."""
         inside = f", within {listing(self.by)}" if self.by else ""
         df = self.averager.df_words
         tests = "z tests" if df is None else f"t tests with {df}"
         adjustment = _adjustment_note(adjust, sizes, self.level, df is not None)
         return [
-            f"Contrasts, {words}{example}",
-            f"Contrasts of {quantity}{inside}.",
+            f"Contrasts of {self._words[1]}{inside}.",
             f"{tests}; {adjustment}",
         ]
 

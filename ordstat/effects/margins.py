@@ -208,6 +208,9 @@ class MarginalEffects(Emmeans):
     """
 
     names_errors: ClassVar[bool] = True
+    nothing_to_compare: ClassVar[str] = (
+        "contrasts compare effects between places: use by= or at={...} to get several."
+    )
 
     @property
     def table_notes(self) -> list[str]:
@@ -235,10 +238,6 @@ class MarginalEffects(Emmeans):
         return self._labelled(
             self.cells, self.averager.table(self.averages, self.level)
         )
-
-    _lone = (
-        "contrasts compare effects between places: use by= or at={...} to get several."
-    )
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         return {**key, "difference": compared}

@@ -68,6 +68,11 @@ class Superiority(Emmeans):
     [['no - yes', -0.038, 0.656]]
     """
 
+    names_errors: ClassVar[bool] = True
+    nothing_to_compare: ClassVar[str] = (
+        "contrasts compare win probabilities between groups: use by=."
+    )
+
     @property
     def frame(self) -> pd.DataFrame:
         """contrast, columns of the groups, measure, estimate, std_error, p_value,
@@ -104,8 +109,6 @@ class Superiority(Emmeans):
         table["upper"] = columns[:, 3]
         return table
 
-    names_errors: ClassVar[bool] = True
-
     @property
     def table_notes(self) -> list[str]:
         """The notes below the whole table."""
@@ -138,8 +141,6 @@ class Superiority(Emmeans):
     @property
     def _output_labels(self) -> Mapping[str, list[Any]]:
         return {}
-
-    _lone = "contrasts compare win probabilities between groups: use by=."
 
     def _named(self, compared: list[str], key: Mapping[str, Any]) -> dict[str, Any]:
         return {**key, "difference": compared}

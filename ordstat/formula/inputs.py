@@ -137,7 +137,7 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
 
 
 def _how_listed(labels: tuple[Any, ...]) -> str:
-    """In what order the labels are listed that have none of their own."""
+    """How a message calls the order in which it lists labels without an order."""
     if not any(isinstance(label, str) for label in labels):
         return "as the data list them"
     texts = list(map(str, labels))

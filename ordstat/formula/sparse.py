@@ -111,7 +111,7 @@ class SparseColumns:
 
     @cached_property
     def matrix(self) -> Any:
-        """The same as scipy.sparse.csr_array, which shares its memory."""
+        """The columns as a scipy.sparse.csr_array, which shares their memory."""
         from scipy.sparse import csr_array
 
         arrays = self.data, self.indices, self.indptr
@@ -247,7 +247,7 @@ class SparseColumns:
         return np.asarray(self.matrix.toarray())
 
     def sum(self) -> float:
-        """Of all numbers."""
+        """The sum of all numbers."""
         return float(self.data.sum())
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:

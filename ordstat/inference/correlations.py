@@ -94,7 +94,7 @@ class Correlation:
 
     @property
     def p_value(self) -> float:
-        """Of the test of normality; NaN without one."""
+        """The p-value of the test of normality; NaN without one."""
         if self.df < 1:
             return float("nan")
         return float(chdtrc(self.df, self.statistic))

@@ -22,7 +22,7 @@ from ..likelihood.row_predictions import column_labels
 from ..likelihood.standard_errors import TYPES_WITH_ERRORS, symmetric_limits
 from ..predicting import known_type
 from ..report.frames import NotedFrame
-from .predictions import check_has_errors, cost_of, delta_df, range_of, side_by_side
+from .predictions import bounds_of, check_has_errors, cost_of, delta_df, side_by_side
 from .rubin import bounded_limits, rubin
 
 if TYPE_CHECKING:
@@ -193,11 +193,11 @@ def _with_errors(
     pooled = rubin(estimates, errors**2, df_complete)
     limits = None
     if interval is not None:
-        ends = range_of(type, asked)
+        bounds = bounds_of(type, asked)
         limits = (
             symmetric_limits(pooled.estimate, pooled.std_error, level, pooled.df)
-            if ends is None
-            else bounded_limits(*ends, estimates, errors**2, df_complete, level)
+            if bounds is None
+            else bounded_limits(*bounds, estimates, errors**2, df_complete, level)
         )
     labels = column_labels(first, type, asked)
     values, columns = side_by_side(

@@ -338,13 +338,13 @@ def side_by_side(
     return values, pd.MultiIndex.from_product([list(tables), labels], names=names)
 
 
-def range_of(type: str, asked: Asked | None) -> tuple[float, float] | None:
+def bounds_of(type: str, asked: Asked | None) -> tuple[float, float] | None:
     """The smallest and the largest value of a type of prediction; None if it has no
     bounds.
     """
     if type in ("prob", "cum_prob", "hazard"):
         return 0.0, 1.0
-    return None if asked is None else asked.ends
+    return None if asked is None else asked.bounds
 
 
 def delta_df(r: LikelihoodResults, rows: Rows, type: str, asked: Asked | None) -> Any:
@@ -389,7 +389,7 @@ def limits_of(
             beneath[some] = asked.beneath(below)
         return logit_limits(value, beneath, error, level, df)
     if asked is not None:
-        return limits_between(*asked.ends, value, error, level, df)
+        return limits_between(*asked.bounds, value, error, level, df)
     return symmetric_limits(value, error, level, df)
 
 

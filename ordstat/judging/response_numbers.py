@@ -114,7 +114,7 @@ class Asked:
         return None if self.single else list(self.at)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """The smallest and the largest value."""
         if self.type == "exceed":
             return 0.0, 1.0

@@ -139,7 +139,9 @@ class Aliasing:
     def of(
         cls, fit: LikelihoodFit, rule: LikelihoodRule, sample: Sample
     ) -> Aliasing | None:
-        """Those in the rows of positive weight; None if every effect is estimated."""
+        """The relations in the rows of positive weight; None if every effect is
+        estimated.
+        """
         confounded = np.zeros(fit.aliased.size, dtype=bool)
         confounded[list(fit.confounded)] = True
         aliased = fit.aliased & ~confounded

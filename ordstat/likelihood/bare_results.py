@@ -52,7 +52,7 @@ class ResultsWithoutErrors(LikelihoodResults):
 
     @property
     def own_covariance(self) -> Covariance:
-        """That of the model, which is not known."""
+        """The covariance of the model, which is not known."""
         return Covariance("model")
 
     @property

@@ -38,8 +38,16 @@ _VECTORS = 4
 
 @dataclass(frozen=True, eq=False)
 class ColumnScales:
-    """Of p columns: weighted mean, deviation (1 where constant, infinite in sparse
-    columns), and whether each is kept, as others do not determine it.
+    """Centre and spread of p columns.
+
+    Attributes
+    ----------
+    mean : (p,)
+        Weighted means.
+    deviation : (p,)
+        Standard deviations; of constant columns 1, or infinite if they are sparse.
+    kept : (p,) bool
+        Columns that others do not determine.
     """
 
     mean: FloatArray
@@ -100,8 +108,10 @@ def column_scales(
 
 
 def _sparse_scales(X: SparseColumns, weights: FloatArray | None) -> ColumnScales:
-    """Of sparse columns, which are all kept, as their fits have a penalty. One that is
-    constant has an infinite deviation: divided by it, it is 0, and so is its effect.
+    """Centre and spread of sparse columns, all kept, as their fits have a penalty.
+
+    A constant column has an infinite deviation: divided by it, it is 0, and so is its
+    effect.
     """
     mean, deviation = X.spreads(weights)
     deviation = np.where(deviation > 0.0, deviation, np.inf)

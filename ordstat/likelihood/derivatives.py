@@ -293,7 +293,9 @@ def nodes_of_rule(rule: LikelihoodRule, rows: Rows) -> ScoreNodes | None:
 
 
 def nodes_of(quantity: Quantity, rule: LikelihoodRule, rows: Rows) -> ScoreNodes | None:
-    """The same for a quantity with few outputs."""
+    """`nodes_of_rule` for a quantity with few outputs, smooth in the score; None for
+    others.
+    """
     if quantity.curve not in _SMOOTH or quantity.known_factors is None:
         return None
     return nodes_of_rule(rule, rows)

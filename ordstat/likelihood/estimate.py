@@ -203,8 +203,8 @@ class Estimate:
         return at.loglik
 
     def in_the_limit(self) -> Estimate:
-        """The same where estimates are finite; else the estimates of the limiting
-        model.
+        """The estimates of the limiting model; the estimate itself where all are
+        finite.
         """
         problem = self.problem
         optimum = self.optimum

@@ -105,7 +105,7 @@ def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
 
 
 def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
-    """Of the mirror image: 1 - F(-t) = p."""
+    """The quantile t of the mirror image: 1 - F(-t) = p."""
     with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(-np.log(np.expm1(-lam * np.log(p)) / lam))
 

@@ -43,7 +43,7 @@ class Problem:
     present : (K,) bool
         Levels of the original sample that have rows.
     location, nominal, scale : ColumnScales
-        ColumnScales of the original sample.
+        Centre and spread of the columns of the original sample.
     counts : (K',) weighted counts of the levels present, see `Sample.counts`
     family : Family
     flexible : FlexibleLink or None
@@ -110,10 +110,10 @@ class Problem:
             )
         sample = sample.among(present)
         rows = sample.rows
-        both, scale = columns or _measured(rows, sample.weights, ridge)
+        both, scale = columns or _scales_of(rows, sample.weights, ridge)
         ordered = sample.smooths is not None or sample.stepped is not None
         if ordered and columns is None:
-            both = _with_all_kept(sample)
+            both = _scales_with_penalised_kept(sample)
         q = 0 if rows.nominal is None else rows.nominal.shape[1]
         nominal = both.part(slice(0, q))
         location = both.part(slice(q, None))
@@ -489,10 +489,12 @@ class Problem:
         )
 
 
-def _measured(
+def _scales_of(
     rows: Rows, weights: FloatArray | None, ridge: bool
 ) -> tuple[ColumnScales, ColumnScales]:
-    """Of the nominal and location columns together, and of those of the log scale."""
+    """Means and deviations of the nominal and location columns together, and of the
+    log-scale columns.
+    """
     wide = rows.X if rows.nominal is None else np.hstack([rows.nominal, rows.X])
     if sparse_part(wide) is None:
         wide = np.ascontiguousarray(wide)
@@ -502,17 +504,17 @@ def _measured(
     return both, column_scales(rows.scale, weights, ridge)
 
 
-def _with_all_kept(sample: Sample) -> ColumnScales:
-    """Of the nominal and location columns, where penalties or limits determine those of
-    smooths and of ordered predictors.
+def _scales_with_penalised_kept(sample: Sample) -> ColumnScales:
+    """Means and deviations of the nominal and location columns. The columns of smooths
+    and of ordered predictors are all kept, as penalties or limits determine them.
     """
     smooths = [block.columns for block in sample.smooths or ()]
     stepped = [own.columns for own in sample.stepped or ()]
     columns = np.concatenate([*smooths, *stepped])
     rows = sample.rows
-    both, _ = _measured(rows, sample.weights, ridge=True)
+    both, _ = _scales_of(rows, sample.weights, ridge=True)
     parametric = replace(rows, X=np.delete(rows.X, columns, axis=1))
-    others, _ = _measured(parametric, sample.weights, ridge=False)
+    others, _ = _scales_of(parametric, sample.weights, ridge=False)
     first = both.kept.size - rows.X.shape[1]
     kept = np.ones(both.kept.size, dtype=bool)
     kept[np.delete(np.arange(kept.size), first + columns)] = others.kept

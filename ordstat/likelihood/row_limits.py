@@ -269,10 +269,9 @@ class RowLimits:
         return np.where(self.empty[places], 0.0, below)
 
     def along(self, further: RowLimits) -> RowLimits:
-        """The same for derivatives on the way to other rows, with one row for each of
-        these.
+        """The limits of derivatives on the way from each row to a further one.
 
-        They have no value where a predictor that is finite here diverges.
+        They have no value where a predictor that is finite here diverges there.
         """
         pairs = self.pairs
         if pairs is not None and further.pairs is not None:
@@ -330,7 +329,7 @@ class _DivergingSpreads:
         rows: Rows,
         functions: FloatArray,
     ) -> _DivergingSpreads:
-        """Those of rows whose predictors have the slopes `functions` (n, K-1, P')."""
+        """The predictors of rows, whose slopes are `functions` (n, K-1, P')."""
         assert fit.determined is not None
         to_rule = rule_by_estimates(fit, rule)
         of_scale = rule.layout.of_scale

@@ -167,8 +167,8 @@ def _warn_undetermined(
 
 
 def inside_row_space(r: LikelihoodResults, target: Target) -> Target:
-    """The same index, with scores only for rows in the row space of the rows of the
-    fit; warns of the others.
+    """The target with scores only for rows in the row space of the rows of the fit;
+    warns of the others.
     """
     if r.aliasing is None:
         return target

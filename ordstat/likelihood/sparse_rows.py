@@ -119,7 +119,7 @@ class RowCurvature:
 
     @cached_property
     def diagonal(self) -> float:
-        """That of the complement is about so large: columns have variance 1."""
+        """About the size of the diagonal of `complement`: columns have variance 1."""
         return float(np.abs(self.by_score).sum())
 
 
@@ -182,7 +182,9 @@ class SparseLikelihood:
         )
 
     def products(self, theta: FloatArray, b: FloatArray) -> RowCurvature | None:
-        """Those by theta and all coefficients; None if theta has no maximum."""
+        """The negative second derivatives by theta and all coefficients, as products;
+        None if theta has no maximum.
+        """
         found = self._curvature(theta, b)
         if found is None:
             return None

@@ -29,6 +29,7 @@ from ..formula.random_rows import RandomRows
 from ..formula.random_terms import RandomTerm
 from ..formula.sample import Rows
 from ..inference.predictions import (
+    bounds_of,
     check_has_errors,
     check_uncertainty,
     drawn_levels,
@@ -36,7 +37,6 @@ from ..inference.predictions import (
     limits_of,
     quantile_frame,
     quantiles_between,
-    range_of,
     side_by_side,
 )
 from ..judging.costs import CostMatrix
@@ -433,9 +433,9 @@ def mixed_prediction(
     error = _errors(r, predicted_by_groups, rows, type, asked)
     limits = None
     if interval is not None:
-        ends = range_of(type, asked) if predicted_by_groups.factors else None
-        if ends is not None:
-            limits = limits_between(*ends, value, error, level, r.design_df)
+        bounds = bounds_of(type, asked) if predicted_by_groups.factors else None
+        if bounds is not None:
+            limits = limits_between(*bounds, value, error, level, r.design_df)
         else:
             rule = predicted_by_groups.rule
             limits = limits_of(

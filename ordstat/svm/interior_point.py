@@ -69,7 +69,8 @@ class _Newton:
         self.point = point
         self.used = problem.live > 0
         # Cells without weight get the label 0.
-        self.Y = Y = problem.labels * self.used
+        Y = problem.labels * self.used
+        self.Y = Y
         self.P = 1.0 / np.where(
             self.used, point.z / point.alpha + point.w / point.room, np.inf
         )
@@ -82,7 +83,8 @@ class _Newton:
         # Unknowns of the small system: b (unless theta is free and replaces it), then
         # theta.
         self.n_b = 0 if problem.free else 1
-        self.D = D = problem.steps
+        D = problem.steps
+        self.D = D
         self.H = self.L[:, None] * np.column_stack(
             [-np.ones((len(total), self.n_b)), self.share]
         )

@@ -172,4 +172,4 @@ def test_fits_of_older_versions_are_told_of_the_new_mean() -> None:
     with pytest.warns(DataWarning, match="saved by an older version"):
         asked("mean", open_ends=None)
     for labels in (tuple("abcd"), (1, 2, 3, 4)):  # the same as before
-        assert asked("mean", labels=labels, open_ends=None).ends == (1.0, 4.0)
+        assert asked("mean", labels=labels, open_ends=None).bounds == (1.0, 4.0)
