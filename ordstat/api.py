@@ -235,8 +235,9 @@ def ordfit(
         Rows and columns are labelled by the levels; those without rows in the data are
         left out.
     contrasts : mapping, optional
-        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., or R's
-        names. Those of columns outside the formula are kept for `update`.
+        Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., R's
+        names, or a matrix with a row for each level; a data frame names its columns.
+        Those of columns outside the formula are kept for `update`.
     na_action : {"omit", "raise", "keep"}, optional
         Leave out incomplete rows (counted, by variable), refuse them, or keep those
         with a missing column of the formula, for methods that take them ("ordboost",

@@ -11,6 +11,7 @@ from operator import and_
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import brief, canonical, require_memory, shown_labels, suggest
@@ -81,7 +82,7 @@ KINDS: dict[str, Contrasts] = {
 
 
 def explicit(
-    given: AnyArray, levels: tuple[Any, ...]
+    given: AnyArray, suffixes: tuple[str, ...] | None, levels: tuple[Any, ...]
 ) -> tuple[FloatArray, tuple[str, ...]]:
     """The matrix of the user."""
     k = len(levels)
@@ -91,11 +92,13 @@ def explicit(
             f"A contrast matrix must have one finite row per level, {k} here; got"
             f" {matrix.shape}."
         )
-    return matrix, _numbered(matrix.shape[1])
+    return matrix, suffixes or _numbered(matrix.shape[1])
 
 
 def contrast(given: Any, base: Any = None) -> Contrasts:
-    """The contrasts of a name ("sum", R's "contr.sum", formulaic's "Sum") or matrix."""
+    """The contrasts of a name ("sum", R's "contr.sum", formulaic's "Sum") or matrix, a
+    data frame of which names its columns.
+    """
     if not isinstance(given, str):
         try:
             matrix = np.asarray(given, dtype=float)
@@ -104,7 +107,10 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
                 f"Contrasts must be one of {', '.join(map(repr, KINDS))}, or a matrix"
                 f" of numbers; got {brief(given)}."
             ) from None
-        return partial(explicit, matrix)
+        suffixes = None
+        if isinstance(given, pd.DataFrame):
+            suffixes = tuple(f"[{column}]" for column in given.columns)
+        return partial(explicit, matrix, suffixes)
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:

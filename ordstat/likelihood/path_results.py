@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from ..exceptions import (
     UnavailableError,
     warn,
 )
+from ..formula.names import shown_factor
+from ..formula.ordered_effects import stepped_terms
+from ..formula.parse import source
 from ..report.cells import first_few
 from ..report.frames import NotedFrame
 from ..report.warnings import Alert
@@ -260,18 +263,14 @@ class PathResults(ResultsWithoutErrors):
     def refit(self) -> LikelihoodResults:
         """The model with the selected terms, fitted by maximum likelihood.
 
-        Its standard errors, limits and tests do not account for the selection, as a
-        note in its summary says.
+        fuse(x) is refitted with one effect for the levels that it joins, as C(x);
+        mono(x) stays. Standard errors, limits and tests do not account for the
+        selection, as a note in the summary says.
 
         Warns
         -----
         DataWarning
             The same.
-
-        Raises
-        ------
-        UnavailableError
-            The formula has fuse(x) or mono(x).
 
         Examples
         --------
@@ -284,14 +283,19 @@ class PathResults(ResultsWithoutErrors):
         ...     fit.refit().coef.round(3).to_dict()
         {'temp[T.warm]': 2.503, 'contact[T.yes]': 1.528}
         """
-        if self.design.sample.stepped is not None:
-            raise UnavailableError(
-                "refit() is not available for fits with fuse(x) or mono(x). Make a"
-                " column of the levels that joined_levels has together, and fit that."
-            )
         nominal = self.selected_nominal
-        location = [term for term in self.selected if term not in nominal]
+        fused = {
+            term: of for term, of in self._fused().items() if term in self.selected
+        }
+        location = [
+            fused[term][0] if term in fused else term
+            for term in self.selected
+            if term not in nominal
+        ]
         changes: dict[str, Any] = {"penalty": None, "constraints": {}}
+        if fused:
+            given = self.design.recipe.contrasts or {}
+            changes["contrasts"] = {**given, **dict(fused.values())}
         if self.method.supports.by_level:  # its formula holds the nominal terms
             location = nominal
         elif self.design.nominal_names:
@@ -302,6 +306,25 @@ class PathResults(ResultsWithoutErrors):
         notes = (*plain.design.notes, _SELECTED)
         warn(_SELECTED, DataWarning)
         return replace(plain, design=replace(plain.design, notes=notes))
+
+    def _fused(self) -> dict[str, tuple[str, pd.DataFrame]]:
+        """For each term fuse(x): the factor that takes its place, and its contrasts,
+        which are indicators of levels that are joined.
+        """
+        joined = self.joined_levels
+        fused = {}
+        for term, factor, coding in stepped_terms(self.design.spec):
+            if coding.effect is not None and coding.effect.kind == "fuse":
+                groups = joined[shown_factor(factor, {})][1:]
+                indicators = {
+                    f"{group[0]} to {group[-1]}" if len(group) > 1 else f"{group[0]}": [
+                        float(level in group) for level in coding.levels
+                    ]
+                    for group in groups
+                }
+                variable = source(cast(Any, factor.tree).args[0])
+                fused[term.label] = f"C({variable})", pd.DataFrame(indicators)
+        return fused
 
     def stability(
         self,

@@ -10,6 +10,7 @@ import ordstat
 from ordstat import ElasticNet, datasets, ordfit
 from ordstat.exceptions import (
     DataError,
+    DataWarning,
     FormulaError,
     OptionError,
     OrdstatError,
@@ -237,9 +238,10 @@ def test_monotone_steps_beside_a_lasso():
     agree(fit, expected)
 
 
-def test_fused_levels_are_told_and_have_no_refit():
+def test_fused_levels_are_told_and_refitted_together():
+    data = problem(0)
     net = ElasticNet(lambdas=[0.1, 0.06], choose=0.06)
-    fit = ordfit("y ~ fuse(dose) + z", problem(0), penalty=net)
+    fit = ordfit("y ~ fuse(dose) + z", data, penalty=net)
     joined = fit.joined_levels["dose"]
     effects = dict(zip(DOSES, np.append(0.0, fit.coef[:4]), strict=True))
     for group in joined:
@@ -248,8 +250,21 @@ def test_fused_levels_are_told_and_have_no_refit():
     steps = len(joined) - 1 + (fit.coef["z"] != 0.0)
     assert fit.path["nonzero"].iloc[1] == steps
     assert " = ".join(next(g for g in joined if len(g) > 1)) in str(fit.summary())
-    with pytest.raises(UnavailableError, match="joined_levels"):
-        fit.refit()
+    group_of = {level: code for code, group in enumerate(joined) for level in group}
+    data["group"] = data["dose"].astype(object).map(group_of).astype(str)
+    assert fit.selected == ["fuse(dose)"]
+    by_hand = ordfit("y ~ group", data)
+    with pytest.warns(DataWarning, match="selected"):
+        refit = fit.refit()
+    np.testing.assert_allclose(refit.params, by_hand.params, atol=1e-8)
+    assert refit.coef.index[0] == "C(dose)[" + joined_name(joined[1]) + "]"
+    new = data.head(20)
+    expected = by_hand.predict(new, type="prob")
+    np.testing.assert_allclose(refit.predict(new, type="prob"), expected, atol=1e-8)
+
+
+def joined_name(group):
+    return str(group[0]) if len(group) == 1 else f"{group[0]} to {group[-1]}"
 
 
 @pytest.mark.parametrize("level", range(5))
