@@ -289,6 +289,10 @@ class ProfileLikelihood:
             fallen.clear()
             limit = crossing(deviance, centre, step, drop)
             if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:
+                if left > 0 and any(
+                    [self._climbed(a, known, step, drop) for known in branches]
+                ):
+                    continue
                 return self._jump(a, branches, fallen, step, drop)
             reached = max(
                 (known[limit] for known in branches if limit in known), key=_height
@@ -297,6 +301,31 @@ class ProfileLikelihood:
             if other is None:
                 return limit, ""
             branches.append({limit: other})
+
+    def _climbed(
+        self, a: FloatArray, known: dict[float, Optimum], step: float, drop: float
+    ) -> bool:
+        """Whether maxima with a fall of `drop` or more are higher if they are looked
+        for one after another, from the last one before the fall; `known` then has
+        these.
+        """
+        centre = float(a @ self._start.x)
+        outwards = sorted(known, key=lambda value: (value - centre) / step)
+        falls = [2.0 * (self.loglik - _height(known[value])) for value in outwards]
+        inside = [i for i, fall in enumerate(falls) if fall < drop]
+        if not inside:
+            return False
+        last = known[outwards[inside[-1]]]
+        climbed = False
+        for value in outwards[inside[-1] + 1 :]:
+            held = self._maximum(a, last, value)
+            if held is None:
+                break
+            if 2.0 * (_height(held) - _height(known[value])) > EXACT:
+                known[value] = held
+                climbed = True
+            last = held
+        return climbed
 
     def _jump(
         self,
