@@ -290,7 +290,7 @@ class ProfileLikelihood:
             limit = crossing(deviance, centre, step, drop)
             if math.isnan(limit) or not abs(deviance(limit) - drop) <= EXACT:
                 if left > 0 and any(
-                    [self._climbed(a, known, step, drop) for known in branches]
+                    self._climbed(a, known, step, drop) for known in branches
                 ):
                     continue
                 return self._jump(a, branches, fallen, step, drop)

@@ -443,15 +443,16 @@ def test_a_limit_of_a_cauchit_lies_on_the_highest_branch_of_its_profile() -> Non
     assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:weights= are counts")
 def test_a_limit_where_the_search_first_meets_a_lower_branch() -> None:
     """The likelihood levels off along that branch only: `profile()`, which goes
     outwards in small steps, falls far enough.
     """
     spec = KINDS["any"](33511, 220)
     fit = ordfit(spec.formula, spec.data, **spec.options)
-    effects = ["f2[S.a]:o1.L", "f2[S.b]:o1.Q"]
-    upper = fit.confint(type="profile").loc[effects, "upper"]
-    for effect, limit in upper.items():
-        profile = fit.profile().query("parameter == @effect")
-        root = np.interp(limit, profile["value"], profile["z"])
+    limits = fit.confint(type="profile")["upper"]
+    profiles = fit.profile().set_index("parameter")
+    for effect in ("f2[S.a]:o1.L", "f2[S.b]:o1.Q"):
+        profile = profiles.loc[effect]
+        root = np.interp(limits[effect], profile["value"], profile["z"])
         assert root == pytest.approx(np.sqrt(2.0 * HALF), abs=0.02)
