@@ -183,9 +183,8 @@ class Shrinkage:
         """
         if self.single:
             pull = slope - self.l2 * b
-            left = pull - np.clip(pull, -self.l1, self.l1)
-            used = np.flatnonzero(b)
-            left[used] = pull[used] - np.copysign(self.l1[used], b[used])
+            inside = np.minimum(np.maximum(pull, -self.l1), self.l1)
+            left = pull - np.where(b == 0.0, inside, np.copysign(self.l1, b))
         else:
             left = self._residual_of_groups(slope, b)
         if not self.bounded:
@@ -584,7 +583,9 @@ def solve(
             quadratic = _quadratic(model, point, penalty, failing, likely)
         if quadratic is None:
             break
-        accuracy = max(_INEXACT * residual, 0.1 * tolerance)
+        accuracy = 0.1 * tolerance
+        if point.information is None:
+            accuracy = max(_INEXACT * residual, accuracy)
         moved = _downhill(
             model, point, penalty, quadratic.step(point, penalty, accuracy)
         )
