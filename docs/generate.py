@@ -431,7 +431,8 @@ def first_sentence(text: str) -> str:
         if not plain or plain.startswith((*":{#|![<$-", "*Also called", "---")):
             continue
         plain = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", plain).replace("\\", "")
-        sentence = re.match(r".+?[.?!](?=\**(\s+[A-Z`\"]|$))", plain)
+        ends = r"[.?!](?=\**(\s+\**([A-Z`\"]|ordstat|statsmodels)|$))"
+        sentence = re.match(f".+?{ends}", plain)
         return (sentence[0] if sentence else plain).replace("**", "")
     return ""
 

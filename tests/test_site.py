@@ -103,6 +103,13 @@ def test_pictures_have_a_text(links: dict[Path, Links]) -> None:
     assert not bare
 
 
+def test_the_list_for_language_models_has_whole_sentences() -> None:
+    lines = (SITE / "llms.txt").read_text().splitlines()[4:]
+    whole = re.compile(r"- \[.+\]\(\S+\.html\)(: [^\\*]+[.?!])?")
+    assert len(lines) > 100
+    assert [line for line in lines if not whole.fullmatch(line)] == []
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     if CHROMIUM is None:

@@ -18,6 +18,9 @@ function joinHeads(table) {
   rows[1].remove();
 }
 
+// Names of rows from this length on may have several lines.
+const LONG_NAME = 22;
+
 // Wide tables fade at the right as long as more of them lies there.
 function fadeAtEdge(box) {
   const mark = () => {
@@ -29,6 +32,9 @@ function fadeAtEdge(box) {
 
 document.addEventListener("DOMContentLoaded", () => {
   document.querySelectorAll("table.dataframe").forEach(joinHeads);
+  for (const name of document.querySelectorAll('div[style*="overflow-x"] td:first-child')) {
+    name.classList.toggle("long-name", name.textContent.length >= LONG_NAME);
+  }
   for (const head of document.querySelectorAll("th")) {
     if (!head.textContent.trim() && !head.querySelector("img, input")) {
       const cell = document.createElement("td");
