@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,37 +22,11 @@ from .links import Interval, Link
 from .predictor import Predictor, lowest_and_highest
 from .terms import EtaTerms, LocationTerms, RowTerms, by_location, by_parameters
 
+if TYPE_CHECKING:
+    from .sequential import Sequential
+
 #: Change of a predictor in differences of the curvature.
 STEP = 1e-3
-
-
-class Stages(Protocol):
-    """A family whose log p is a sum over binary stages, each with a predictor of its
-    own.
-
-    Attributes
-    ----------
-    backward : bool
-        Whether stages are passed from the highest level down.
-    """
-
-    @property
-    def backward(self) -> bool: ...
-
-    def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
-        """(K-1, n) whether rows at y reach each stage."""
-
-    def of_a_stage(self) -> Family:
-        """The family of a stage, P(y <= k | the stage is reached)."""
-
-    def hazards(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) probability of stopping at a stage that is reached."""
-
-    def survivals(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) probability of passing a stage that is reached."""
-
-    def hazard_slopes(self, eta: FloatArray) -> FloatArray:
-        """(n, K-1) derivatives of `hazards` by eta."""
 
 
 class LevelScores(Enum):
@@ -144,9 +118,9 @@ class Family(ABC):
     # What follows
 
     @property
-    def stages(self) -> Stages | None:
-        """What is known of the stages if log p is a sum over binary stages; None for
-        other families.
+    def stages(self) -> Sequential | None:
+        """The family itself if log p is a sum over binary stages, each with a predictor
+        of its own; None for other families.
         """
         return None
 
@@ -377,7 +351,7 @@ class Family(ABC):
         return bottom, top
 
 
-def stages_of(family: Family) -> Stages:
+def stages_of(family: Family) -> Sequential:
     """The stages of a family that has them."""
     assert family.stages is not None
     return family.stages

@@ -100,6 +100,7 @@ class Sequential(Family):
         return np.asarray(stages >= y - 1 if self.backward else stages <= y)
 
     def of_a_stage(self) -> Cumulative:
+        """The family of a stage, P(y <= k | the stage is reached)."""
         return Cumulative(self.cut)
 
     def at_eta(self, eta: FloatArray, y: IntArray) -> EtaTerms | None:
@@ -130,12 +131,15 @@ class Sequential(Family):
         return np.asarray(np.cumsum(higher, axis=1) + lower)
 
     def hazards(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) probability of stopping at a stage that is reached."""
         return np.asarray(self.cut.sf(eta) if self.backward else self.cut.cdf(eta))
 
     def survivals(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) probability of passing a stage that is reached."""
         return np.asarray(self.cut.cdf(eta) if self.backward else self.cut.sf(eta))
 
     def hazard_slopes(self, eta: FloatArray) -> FloatArray:
+        """(n, K-1) derivatives of `hazards` by eta."""
         density = self.cut.pdf(eta)
         return np.asarray(-density if self.backward else density)
 
