@@ -524,15 +524,16 @@ def grow_tree(
     def node(rows):
         best = None
         varied = False
+        slack = 1e-11 * w[rows].sum()
         if np.unique(y[rows]).size > 1 and rows.sum() >= 2 * min_leaf:
             for d in range(D):
-                if d >= drawn and varied:
+                perfect = best is not None and best[0] >= error(rows) - slack
+                if perfect or (d >= drawn and varied):
                     break
                 i = d + int(drawn_number() * (D - d))
                 order[i], order[d] = order[d], order[i]
                 varies, found = tried(order[d], rows)
                 varied |= varies
-                slack = 1e-11 * w[rows].sum()
                 if found and (best is None or found[0] > best[0] + slack):
                     best = found
         if best is None:

@@ -76,12 +76,11 @@ cdef double try_cut(const float* column, const Row* rows, Py_ssize_t n, Py_ssize
     for k in range(K):
         left[k] = right[k] = 0.0
     for i in range(n):
+        side = left if values[i] <= cut[0] else right
+        side[rows[i].level] += rows[i].weight
         below += values[i] <= cut[0]
     if below < least or n - below < least:
         return -1.0
-    for i in range(n):
-        side = left if values[i] <= cut[0] else right
-        side[rows[i].level] += rows[i].weight
     return squares_above(left, K) + squares_above(right, K)
 
 
@@ -136,7 +135,7 @@ def grow_tree(const float[:, ::1] columns, const int[::1] y, const double[::1] w
     """
     cdef Py_ssize_t D = columns.shape[0], N = columns.shape[1], n, d, k, i, seen, half
     cdef int cuts = 0, leaves = 0, depth, best, here
-    cdef double done = 0.0, score, best_score, slack, whole, above
+    cdef double done = 0.0, score, best_score, slack, whole, above, pure
     cdef uint64_t state = seed
     cdef float tried, taken = 0.0
     cdef bint varies, any_varies
@@ -177,11 +176,16 @@ def grow_tree(const float[:, ::1] columns, const int[::1] y, const double[::1] w
                     seen += sums[k] > 0.0
                     whole += sums[k]
                 slack = _TIE * whole
+                pure, above = 0.0, 0.0
+                for k in range(K - 1, 0, -1):
+                    above += sums[k]
+                    pure += above
                 best, best_score = -1, -1.0
                 if seen > 1 and n >= 2 * min_leaf:
                     any_varies = False
                     for d in range(D):
-                        if d >= drawn and any_varies:
+                        # no cut is better than one whose sides have one level each
+                        if (d >= drawn and any_varies) or best_score >= pure - slack:
                             break
                         i = d + <Py_ssize_t> (uniform(&state) * (D - d))
                         here = order[i]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from .._typing import AnyArray, BoolArray, IntArray
+from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import brief, plain, refuse, shown_labels, suggest
 from ..exceptions import DataError, DataWarning, FormulaError, warn
 
@@ -499,9 +499,24 @@ class Columns:
         numbers_alone = declared is not None and not declared
         if numbers_alone and frame.columns.is_unique:
             self._columns = _read_at_once(frame)
+        self._read_together = bool(self._columns)
 
     def __contains__(self, name: str) -> bool:
         return name in self.frame.columns
+
+    def together(self, names: Sequence[str]) -> FloatArray | None:
+        """(n, D) some columns as numbers, none of them missing, if they were read
+        together; else None.
+
+        Examples
+        --------
+        >>> Columns(pd.DataFrame({"x": [2.0], "z": [1.0]}), {}).together(["z", "x"])
+        array([[1., 2.]])
+        """
+        if not self._read_together:
+            return None
+        values = [np.asarray(self._columns[name].value) for name in names]
+        return np.stack(values, axis=1) if values else np.zeros((len(self.frame), 0))
 
     def column(self, name: str, role: str = "the model") -> Column:
         """A column; if it is missing, a DataError names the role that needs it."""

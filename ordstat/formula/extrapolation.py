@@ -56,6 +56,18 @@ class FarValues:
         return f"{self.name} is {low:g} to {high:g} in the fit and {shown} {where}"
 
 
+def within_reach(low: float, high: float) -> tuple[float, float] | None:
+    """From where to where values are not far from a range; None if it has no width.
+
+    Examples
+    --------
+    >>> within_reach(0.0, 0.0) is None
+    True
+    """
+    reach = FAR * (high - low)
+    return (low - reach, high + reach) if reach > 0.0 else None
+
+
 def far_values(
     ranges: Mapping[str, tuple[float, float]], columns: Columns
 ) -> Iterator[FarValues]:
@@ -69,16 +81,16 @@ def far_values(
         Of the new rows.
     """
     for name, (low, high) in ranges.items():
-        reach = FAR * (high - low)
-        if not reach > 0.0 or name not in columns:
+        near = within_reach(low, high)
+        if near is None or name not in columns:
             continue
         ends = columns.range(name)
-        if ends is not None and low - reach <= ends[0] and ends[1] <= high + reach:
+        if ends is not None and near[0] <= ends[0] and ends[1] <= near[1]:
             continue
         value, missing = columns.column(name)
         if isinstance(value, Factor):
             continue
-        outside: AnyArray = (value < low - reach) | (value > high + reach)
+        outside: AnyArray = (value < near[0]) | (value > near[1])
         if missing is not None:
             outside = outside & ~missing
         if outside.any():

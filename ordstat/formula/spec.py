@@ -31,11 +31,11 @@ from .columns import (
     take,
     with_gaps,
 )
-from .extrapolation import FarValues, far_values
+from .extrapolation import FarValues, far_values, within_reach
 from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
-from .parse import Expression, Side, Term, dotted_name, partial_call
+from .parse import Expression, Side, Term, dotted_name, partial_call, unquoted
 from .random_rows import RandomRows
 from .random_terms import RandomTerm, random_names
 from .sample import Rows
@@ -247,6 +247,47 @@ class FormulaSpec:
         """
         frame = self.new_frame(data)
         columns = Columns(frame, self.declared, self.na_action == "keep")
+        X = None if self.plain is None else columns.together(self.plain)
+        if X is None:
+            rows, complete = self._rows_of(columns, without)
+        else:
+            rows, complete = Rows(X=X), np.ones(len(frame), dtype=bool)
+        inside = X is not None and (np.clip(X, *self.near) == X).all()
+        return NewRows(
+            rows=rows,
+            complete=complete,
+            index=frame.index,
+            far=() if inside else tuple(far_values(self.ranges, columns)),
+        )
+
+    @cached_property
+    def plain(self) -> tuple[str, ...] | None:
+        """The columns of X if each is a column of numbers as it is, and there is
+        nothing else; None otherwise.
+        """
+        keys = [term.keys[0] for term in self.location.terms if len(term.keys) == 1]
+        names = tuple(unquoted(key) for key in keys if key.isidentifier())
+        if len(names) < len(self.location.terms) or not set(names) <= set(self.columns):
+            return None
+        if len(self.by_role) > 1 or self.offsets or self.random or self.declared:
+            return None
+        return None if any(self.codings[key].levels for key in keys) else names
+
+    @cached_property
+    def near(self) -> FloatArray:
+        """(2, D) where values of the plain columns are not far from those of the
+        fit.
+        """
+        whole = (-np.inf, np.inf)
+        ranges = [self.ranges.get(name, whole) for name in self.plain or ()]
+        near = [within_reach(*ends) or whole for ends in ranges]
+        return np.array(near, dtype=np.float64).reshape(-1, 2).T
+
+    def _rows_of(
+        self, columns: Columns, without: Collection[str]
+    ) -> tuple[Rows, BoolArray]:
+        """The complete rows, and which rows (N,) these are."""
+        frame = columns.frame
         grouped = [  # groups with missing columns are new
             term.text
             for term in self.random
@@ -271,12 +312,7 @@ class FormulaSpec:
         rows, _ = self.matrices(values, int(complete.sum()))
         if self.random:
             rows = replace(rows, random=self._random_rows(values, rows.n, grouped))
-        return NewRows(
-            rows=rows,
-            complete=complete,
-            index=frame.index,
-            far=tuple(far_values(self.ranges, columns)),
-        )
+        return rows, complete
 
     def _random_rows(
         self, values: Mapping[str, Value], n: int, grouped: Collection[str]

@@ -92,6 +92,10 @@ class Calibrated:
         # ranker of a given seed.
         fold_rng = np.random.default_rng(deepcopy(rng).integers(2**63))
         fit = self.method.fit(self._of_method(sample), rng, progress)
+        return self.around(fit, sample, fold_rng)
+
+    def around(self, fit: Fit, sample: Sample, fold_rng: np.random.Generator) -> Fit:
+        """A fit of the method to a sample that has all levels, with its calibration."""
         dealt = Dealt.of(sample, self.folds, fold_rng)
         scores = self._cross_fitted(sample, fit, dealt, fold_rng)
         calibration = self._calibration(sample, dealt, scores)

@@ -50,7 +50,7 @@ _TRIED = (_USUAL, Growth(1, 1.0 / 3.0), Growth(1, 1.0))
 #: Trees of each trial, number of folds and of those that are held out; from _MANY_ROWS
 # rows on one is enough, and beyond _MOST_ROWS single rows in the leaves take too much
 # memory.
-TRIAL_TREES = 100
+TRIAL_TREES = 50
 _FOLDS = 5
 _HELD_OUT = 2
 _MANY_ROWS = 2000
@@ -364,7 +364,7 @@ class RPSForest(Method):
         what min_leaf="cv" chooses.
     min_leaf : int or "cv"
         Smallest number of rows in a leaf. "cv" predicts two held-out fifths of the rows
-        (one with more than 2000 rows) by 100 trees with leaves of 5 rows, of single
+        (one with more than 2000 rows) by 50 trees with leaves of 5 rows, of single
         rows, and of single rows with cuts chosen from all columns (unless column_share
         is given). Single rows are taken if their ranked probability score is better by
         one standard error. With more than 20,000 rows leaves have 5.

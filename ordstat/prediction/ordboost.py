@@ -619,7 +619,11 @@ class OrdinalBoosting(Method):
 
         def booster(depth: int, fold: int, rng: np.random.Generator) -> Booster:
             return training.booster(
-                self.settings(training, depth), starts[fold], weights - held[fold], rng
+                self.settings(training, depth),
+                starts[fold],
+                weights - held[fold],
+                rng,
+                keeps_trees=False,
             )
 
         fixed = None if self.rounds == "cv" else int(self.rounds)

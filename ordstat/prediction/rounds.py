@@ -5,11 +5,10 @@ logit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import LinAlgError, solveh_banded
+from scipy.linalg.lapack import dptsv
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..boosting.weak import middle
@@ -210,6 +209,8 @@ TELL = 50
 _FEW_COLUMNS = 5
 _SHARE = 0.6
 _MOST_DRAWN = 300
+# Copies are drawn one by one if there are at most this many a row.
+_MOST_COPIES = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,6 +291,8 @@ class Booster:
     rng : numpy.random.Generator
     scores : (N,) of all rows, updated in each round
     theta : (K-1,)
+    keeps_trees : bool
+        False if only the scores are wanted.
     trees : list of ValueTree
     losses : list of float
         Mean training loss before every round.
@@ -304,6 +307,7 @@ class Booster:
     scores: FloatArray
     theta: FloatArray
     team: Team | None = None
+    keeps_trees: bool = True
     trees: list[ValueTree] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     thetas: list[FloatArray] = field(default_factory=list)
@@ -320,8 +324,11 @@ class Booster:
         )
         if not self._alike:
             self._rows = np.flatnonzero(learned)
-            self._whole = np.floor(data.weights[self._rows]).astype(np.int64)
-            self._rest = data.weights[self._rows] - self._whole
+            w = data.weights[self._rows]
+            self._whole = np.floor(w).astype(np.int64)
+            self._rest = w - self._whole
+            few = (self._rest == 0.0).all() and w.sum() <= _MOST_COPIES * w.size
+            self._copies = np.repeat(self._rows, self._whole) if few else None
         self._place = np.empty(data.y.size, dtype=np.uint16)
         self._columns = np.arange(data.bins.counts.size, dtype=np.int32)
         size = min(2 ** (min(depth, n_used) + 1) - 1, 2 * n_used - 1)
@@ -330,16 +337,17 @@ class Booster:
     @property
     def made(self) -> int:
         """Number of rounds."""
-        return len(self.trees)
+        return len(self.losses)
 
     def add(self) -> None:
         """Add a tree; every few rounds, also step the thresholds."""
         data = self.data
         theta = self.theta
-        loss, tree = self._grown(self._drawn())
+        nodes, loss = self._grown(self._drawn())
         self.losses.append(loss / data.total)
         self.thetas.append(theta)
-        self.trees.append(tree)
+        if self.keeps_trees:
+            self.trees.append(self._out.upto(nodes))
         if self.made % EVERY == 0:
             self.theta = stepped(data.y, self._weights, self.scores, theta)[0]
 
@@ -366,15 +374,15 @@ class Booster:
             linear=start, cuts=self.data.bins.cuts, trees=tuple(self.trees)
         )
 
-    def _grown(self, weights: FloatArray) -> tuple[float, ValueTree]:
+    def _grown(self, weights: FloatArray) -> tuple[int, float]:
         """Grow a tree of Newton steps on drawn rows and add it to the scores; return
-        the loss and the tree.
+        its number of nodes and the loss.
         """
         data = self.data
         s = self.settings
         bins = self.data.bins
         out = self._out
-        made, loss = grow(
+        nodes, loss = grow(
             bins.codes,
             bins.counts,
             bins.gaps,
@@ -404,7 +412,7 @@ class Booster:
             out.weight,
             self.team,
         )
-        return loss, out.upto(made)
+        return nodes, loss
 
     def _drawn(self) -> FloatArray:
         """Draw and mark the rows for a tree, each copy of a row independently; return
@@ -442,14 +450,18 @@ class Booster:
         """(N,) number of copies drawn of each row, which is marked; all copies if none
         is drawn.
         """
-        copies = self.rng.binomial(self._whole, share) + self._rest * self._hits(
-            self._rows.size, share
-        )
-        if not copies.any():
+        n = self.data.weights.size
+        if self._copies is None:
+            copies = self.rng.binomial(self._whole, share).astype(np.float64)
+            copies += self._rest * self._hits(self._rows.size, share)
+            weights = np.zeros(n)
+            weights[self._rows] = copies
+        else:
+            drawn = self._copies[self._hits(self._copies.size, share)]
+            weights = np.bincount(drawn, minlength=n).astype(np.float64)
+        if not weights.any():
             self._mark_all()
             return self.data.weights
-        weights = np.zeros(self.data.weights.size)
-        weights[self._rows] = copies
         self._place[:] = np.where(weights > 0, 0, OUTSIDE)
         return weights
 
@@ -487,8 +499,8 @@ def stepped(
     diagonal = np.maximum(diagonal, 0.0) + _REGULAR
     step = gradient / diagonal  # kept if the whole system is not positive definite
     if theta.size > 1:
-        with suppress(LinAlgError):
-            step = np.asarray(solveh_banded(np.stack([beside, diagonal]), gradient))
+        _, _, solved, failed = dptsv(diagonal, beside[1:], gradient)
+        step = step if failed else solved
     return damped(theta, step), float(np.abs(gradient).max())
 
 

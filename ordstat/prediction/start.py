@@ -348,6 +348,7 @@ class BinnedRows:
         weights: FloatArray,
         rng: np.random.Generator,
         team: Team | None = None,
+        keeps_trees: bool = True,
     ) -> Booster:
         """A booster before its first round."""
         H = np.empty(self.places.size)
@@ -362,6 +363,7 @@ class BinnedRows:
             scores=H,
             theta=start.theta,
             team=team,
+            keeps_trees=keeps_trees,
         )
 
     def _with_offset(

@@ -117,9 +117,15 @@ class ValueTree:
     def upto(self, size: int) -> ValueTree:
         """A copy of the first nodes."""
         n_sets = np.count_nonzero(self.bin[:size] < 0) if self.sets.size else 0
-        sizes = {f.name: n_sets if f.name == "sets" else size for f in fields(self)}
         return ValueTree(
-            **{name: getattr(self, name)[:n].copy() for name, n in sizes.items()}
+            self.column[:size].copy(),
+            self.bin[:size].copy(),
+            self.child[:size].copy(),
+            self.value[:size].copy(),
+            self.gain[:size].copy(),
+            self.weight[:size].copy(),
+            self.gaps_left[:size].copy(),
+            self.sets[:n_sets].copy(),
         )
 
     def lefts(self, X: FloatArray, cuts: Sequence[FloatArray]) -> BoolArray:

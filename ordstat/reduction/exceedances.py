@@ -168,7 +168,7 @@ def score_gain(
     above: FloatArray, other: FloatArray, y: IntArray, w: FloatArray
 ) -> tuple[float, float]:
     """By how much P(y > k) (N, K-1) have a better ranked probability score than others,
-    and this in standard errors.
+    and this in standard errors, where a row of weight w counts as w rows.
 
     Examples
     --------
@@ -181,6 +181,6 @@ def score_gain(
     gains = np.square(other - happened).sum(axis=1)
     gains -= np.square(above - happened).sum(axis=1)
     mean = float(gains @ w / w.sum())
-    spread = float(np.square(w) @ np.square(gains - mean))
+    spread = float(w @ np.square(gains - mean))
     error = np.sqrt(spread) / w.sum()
     return mean, float(mean / max(error, np.finfo(np.float64).tiny))

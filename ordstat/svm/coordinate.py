@@ -448,7 +448,9 @@ def _inside_boxes(
         if not leaving.any():
             break
         held |= leaving
-        pulls = solve(np.eye(right.size)[:, :n][:, held])
+        columns = np.zeros((right.size, np.count_nonzero(held)))
+        columns[np.flatnonzero(held), np.arange(columns.shape[1])] = 1.0
+        pulls = solve(columns)
         missing = (clipped - start - first[:n])[held]
         change = first + pulls @ np.linalg.solve(pulls[:n][held], missing)
     return clipped, change[n:]

@@ -36,6 +36,48 @@ def test_rebuilding_the_training_data_gives_the_sample(design):
         )
 
 
+PLAIN = "y ~ x1 + age + x2"
+
+
+@pytest.mark.parametrize(
+    ("formula", "plain"),
+    [
+        (PLAIN, ("x1", "age", "x2")),
+        ("y ~ 1", ()),
+        (PLAIN + " + f", None),
+        (PLAIN + " + x1:x2", None),
+        (PLAIN + " + I(x1**2)", None),
+        (PLAIN + " + offset(x4)", None),
+    ],
+)
+def test_plain_columns_are_read_together(formula, plain):
+    """Columns in another order, beside others: as those of a frame with a gap, which
+    is read column by column.
+    """
+    spec = build(formula, load_data("sim500")).spec
+    assert spec.plain == plain
+    if plain:
+        data = load_data("sim500")[["x2", "x3", "age", "x1"]].astype(float)
+        gap = pd.concat([data.iloc[[8]], data.iloc[[9]].assign(x1=np.nan)])
+        one = spec.rebuild(data.iloc[[8]])
+        np.testing.assert_array_equal(one.rows.X, data.iloc[[8]][list(plain)])
+        np.testing.assert_array_equal(one.rows.X, spec.rebuild(gap).rows.X)
+        assert one.rows.X.flags.c_contiguous and one.complete.all()
+
+
+def test_far_values_of_plain_columns():
+    """One row is told of as two are."""
+    spec = build(PLAIN, load_data("sim500")).spec
+    data = load_data("sim500")[["x2", "age", "x1"]].astype(float).iloc[[8, 8]]
+    for column in ("age", "x2"):
+        low, high = spec.ranges[column]
+        for reach, far in ((0.49, []), (0.51, [column])):
+            for value in (low - reach * (high - low), high + reach * (high - low)):
+                new = data.assign(**{column: value})
+                for rows in (new.iloc[:1], new):
+                    assert [f.name for f in spec.rebuild(rows).far] == far
+
+
 @pytest.mark.parametrize("rows", [[7], [499, 3, 3, 250], list(range(40, 60))])
 def test_rows_do_not_depend_on_their_company(design, rows):
     data = load_data("sim500").iloc[rows].drop(columns="y")

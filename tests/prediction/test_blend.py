@@ -58,9 +58,14 @@ def test_probabilities_are_the_mean_of_the_members(frame):
 def test_the_usual_members(frame):
     fit = ordfit("y ~ a + b", frame, "blend")
     assert fit.members.index[:4].tolist() == [
-        "OrdinalBoosting()", "RPSForest()", "KernelCumulativeLink()", "REDSVM(C='cv')"
-    ]  # fmt: skip
+        "OrdinalBoosting()",
+        "RPSForest()",
+        "KernelCumulativeLink(landmarks=200)",
+        "REDSVM(C='cv', folds=3)",
+    ]
     assert fit.certificate.reached
+    more = fit.design.sample.take(np.tile(np.arange(140), 15))
+    assert Blend().methods(more)[2].landmarks is None
     many = fit.design.sample.take(np.tile(np.arange(140), 40))
     assert [type(m).__name__ for m in Blend().methods(many)] == [
         "OrdinalBoosting",
@@ -189,8 +194,11 @@ def test_the_lead_is_the_t_value_of_paired_differences():
     assert best == of_members.mean(axis=1).argmin()
     t = ttest_rel(of_blend, of_members[best]).statistic
     assert lead == pytest.approx(t * np.sqrt(50 / 49))
+    # weights count rows
     twice = _lead(above, y, np.full(50, 2.0))
-    assert twice == (best, pytest.approx(lead))
+    again = _lead(np.tile(above, (1, 2, 1)), np.tile(y, 2), np.ones(100))
+    assert twice == (best, pytest.approx(again[1]))
+    assert again[1] == pytest.approx(np.sqrt(2.0) * lead)
 
 
 def held_out(noise, n=120, n_thresholds=2, parts=()):

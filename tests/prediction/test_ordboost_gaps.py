@@ -202,7 +202,7 @@ def test_monotone_columns_with_gaps(frame):
     scores = ordered.predict(
         pd.DataFrame({"a": 0.0, "b": 0.0, "f": list("srpuqt"), "g": "no"}), type="score"
     )
-    assert (np.diff(scores) >= 0).all() and np.ptp(scores) > 0.5
+    assert (np.diff(scores) >= 0).all() and np.ptp(scores) > 0.2
 
 
 def test_what_a_fit_is_asked_works_with_gaps(frame, tmp_path):
