@@ -1,4 +1,5 @@
-"""Paths of the lasso: seconds of the processor, and the certificate of every point.
+"""Paths of the lasso: seconds of the processor, least of five, and the certificate of
+every point; cross-validation once.
 
 R's ordinalNet (2.14, default tolerance, 20 lambdas) took 0.46 s, 4.4 s and 24.5 s on
 rows and columns of the first three sizes, in another run on another day: it is not
@@ -18,6 +19,7 @@ from ordstat import ElasticNet, ordfit
 CASES = ((200, 20, 4), (1_000, 100, 5), (10_000, 50, 5), (500, 1_000, 5))
 _LAMBDAS = (20, 100)
 _FOLDS = 10
+_REPEATS = 5
 
 
 def correlated(n: int, p: int, levels: int, seed: int = 0) -> pd.DataFrame:
@@ -45,15 +47,17 @@ def run(quick: bool = False) -> list[dict[str, object]]:
 
 
 def _timed(frame: pd.DataFrame, net: ElasticNet) -> dict[str, object]:
-    began = time.process_time()
-    fit = ordfit("y ~ .", frame, penalty=net)
-    seconds = time.process_time() - began
+    taken = []
+    for _ in range(1 if net.cv else _REPEATS):
+        began = time.process_time()
+        fit = ordfit("y ~ .", frame, penalty=net)
+        taken.append(time.process_time() - began)
     return {
         "n": len(frame),
         "p": frame.shape[1] - 1,
         "lambdas": net.n_lambdas,
         "folds": net.cv or 0,
         "points": len(fit.path),
-        "seconds": seconds,
+        "seconds": min(taken),
         "kkt": float(fit.path["kkt"].max()),
     }
