@@ -137,7 +137,7 @@ class BlockProblem(Problem):
     reader: Reader
 
     @property
-    def at_hand(self) -> Problem:
+    def part_in_memory(self) -> Problem:
         """The problem of the sample."""
         return Problem(**_fields(self) | {"counts": self.sample.counts()})
 

@@ -596,7 +596,7 @@ def _sum(first: FloatArray | None, second: FloatArray | None) -> FloatArray | No
 def _costs(given: RecipeValues, used: UsedRows) -> FloatArray | None:
     if given.costs is None:
         return None
-    costs = inputs.check_costs(given.costs, given.response, used.codes, given.index)
+    costs = inputs.check_costs(given.costs, given.response, used.places, given.index)
     rows: FloatArray = used.of(costs)
     return rows
 

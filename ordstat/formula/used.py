@@ -31,7 +31,8 @@ class UsedRows:
     y : (n,) codes 0..K-1 of the levels
     highest : (n,) or None
         The highest level that an answer known in part allows, y being the lowest.
-    codes : (K,) places of the levels among the declared labels
+    places : (K,)
+        Those of the levels among the declared labels.
     levels, unused : tuple
         Labels in use, lowest first, and those left out.
     notes : tuple of str
@@ -43,7 +44,7 @@ class UsedRows:
     dropped: Mapping[str, int]
     y: IntArray
     highest: IntArray | None
-    codes: IntArray
+    places: IntArray
     levels: tuple[Any, ...]
     unused: tuple[Any, ...]
     notes: tuple[str, ...]
@@ -93,7 +94,7 @@ def used_rows(
         dropped=dropped,
         y=code_of[codes],
         highest=None,
-        codes=used,
+        places=used,
         levels=levels,
         unused=unused,
         notes=tuple(notes),
@@ -118,7 +119,7 @@ def _used_in_part(
         dropped=dropped,
         y=y,
         highest=None if np.array_equal(y, highest) else highest,
-        codes=np.arange(len(coded.levels)),
+        places=np.arange(len(coded.levels)),
         levels=coded.levels,
         unused=(),
         notes=(*notes, *response.notes, *coded.notes),

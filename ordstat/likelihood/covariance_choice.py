@@ -510,7 +510,7 @@ def sandwich_of_many(
     bread = fit.model_covariance
     if not by_scores or fit.marginal is not None or bread.size <= MOST_IN_MATRIX:
         return None
-    in_blocks = fit.likelihood.problem.at_hand is not None
+    in_blocks = fit.likelihood.problem.in_blocks
     if not isinstance(bread, InverseInformation) or in_blocks:
         return None
     factor = _small_sample_factor(fit, chosen)

@@ -115,7 +115,7 @@ class Estimation:
                 counts = problem.counts
                 return float(counts @ np.log(counts / counts.sum()))
             known = loglik_of_censored(problem.sample)
-            if known is not None and problem.at_hand is None:
+            if known is not None and not problem.in_blocks:
                 return known
         try:
             return (
@@ -221,7 +221,7 @@ class Estimate:
             divergence = self._flat_directions()
         if moves is None and not divergence.size:
             return self
-        if problem.at_hand is None:
+        if not problem.in_blocks:
             optimum = settled(problem, optimum, moves, divergence)
         return replace(
             self,

@@ -63,7 +63,7 @@ def check_columns_alone(problem: Problem) -> None:
         Some location effects are infinite.
     """
     few = problem.sample.n_levels <= MOST_THRESHOLDS + 1
-    if few or problem.at_hand is not None or not _by_effects_alone(problem):
+    if few or problem.in_blocks or not _by_effects_alone(problem):
         return
     direction = separating_alone(*_answered(problem))
     if direction.any():

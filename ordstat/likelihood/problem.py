@@ -198,11 +198,16 @@ class Problem:
         return self.family.at(self.flexible.at(lam))
 
     @property
-    def at_hand(self) -> Problem | None:
+    def part_in_memory(self) -> Problem | None:
         """The problem of the rows held in memory, if the others are in blocks; else
         None.
         """
         return None
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether rows are in blocks, so that only a part of them is in memory."""
+        return self.part_in_memory is not None
 
     # The likelihood
 

@@ -80,9 +80,7 @@ def recession(problem: Problem, optimum: Optimum) -> Recession | None:
     DataError
         Estimates are infinite, or may be, among more than MOST_THRESHOLDS thresholds.
     """
-    if not suspicious(optimum) or (
-        problem.at_hand is not None and at_rest(problem, optimum)
-    ):
+    if not suspicious(optimum) or (problem.in_blocks and at_rest(problem, optimum)):
         return None
     if optimum.factor.V.shape[0] > MOST_THRESHOLDS:
         check_not_separated(problem)

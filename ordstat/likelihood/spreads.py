@@ -87,7 +87,7 @@ def spread_limit(problem: Problem, optimum: Optimum) -> SpreadLimit | None:
     """The limit that a search went to whose spreads ended far apart; None if they did
     not, or if the likelihood falls as they go further apart.
     """
-    if problem.sample.rows.scale is None or problem.at_hand is not None:
+    if problem.sample.rows.scale is None or problem.in_blocks:
         return None
     scales = _scales(problem)
     if not suspicious(optimum):

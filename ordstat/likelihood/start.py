@@ -133,8 +133,8 @@ def starting_values(problem: Problem, max_iter: int) -> Start:
     """
     family = problem.family
     scaled = problem.sample.rows.scale is not None
-    if problem.at_hand is not None:
-        return _from_small_sample(problem, problem.at_hand, max_iter)
+    if problem.part_in_memory is not None:
+        return _from_small_sample(problem, problem.part_in_memory, max_iter)
     if not problem.linear:
         return _first_inside(problem)
     # lambda and the thresholds are nearly collinear, and steps far off are wild
