@@ -20,7 +20,7 @@ from inspect import signature
 from pathlib import Path
 from tokenize import TokenError
 from types import FunctionType
-from typing import IO, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,6 +32,9 @@ from .exceptions import DataError, OptionError, OrdstatError
 from .likelihood.flexible import FLEXIBLE, FlexibleLink, link_of
 from .likelihood.links import Link
 from .report.files import write_file
+
+if TYPE_CHECKING:
+    from .results import OrdinalResults
 
 _PACKAGE = __name__.partition(".")[0]
 #: Functions that a fit may hold, with their modules.
@@ -881,7 +884,7 @@ UNREADABLE = (
 
 def load(
     path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3
-) -> Any:
+) -> OrdinalResults:
     """The fit in a file of `fit.save(path)`.
 
     Nothing in the file can run: it holds values and no code. What needs the data frame,
@@ -928,7 +931,7 @@ def load(
         kind = "Is a directory" if os.path.isdir(path) else "it is a pipe or a device"
         raise DataError(f"{path} cannot be read: {kind}. Name a file.")
     try:
-        fit = fit_of(*_read(path, most))
+        fit: OrdinalResults = fit_of(*_read(path, most))
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror or error}.") from error
     except OrdstatError as error:
