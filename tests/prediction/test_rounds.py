@@ -138,6 +138,32 @@ def test_a_tree_draws_at_most_300_columns_by_default(n_columns, share, drawn):
     assert np.unique(columns).size == columns.size == drawn
 
 
+# few copies, many, and parts of rows
+@pytest.mark.parametrize("least", [0.0, 40.0, 0.25])
+def test_copies_are_drawn_one_by_one(least):
+    """Of a row of weight w: floor(w) draws of probability 0.7, and one of the rest."""
+    training = BinnedRows.of(wide(3, 60), "OrdinalBoosting")
+    weights = least + np.arange(60) % 4.0
+    settings = rounds.Settings(
+        learning_rate=0.1,
+        depth=1,
+        penalty=1.0,
+        min_weight=1.0,
+        subsample=0.7,
+        column_share=1.0,
+    )
+    start = training.constant(weights)
+    booster = training.booster(settings, start, weights, np.random.default_rng(0))
+    drawn = np.array([booster._drawn().copy() for _ in range(4000)])
+    whole, rest = np.floor(weights), weights % 1.0
+    assert (drawn <= weights).all() and (drawn[:, weights == 0.0] == 0.0).all()
+    error = 4.0 * np.sqrt(0.21 * (whole + rest**2) / 4000)
+    assert (np.abs(drawn.mean(axis=0) - 0.7 * weights) <= error).all()
+    assert drawn.var(axis=0) == pytest.approx(0.21 * (whole + rest**2), rel=0.12)
+    marked = booster._place != rounds.OUTSIDE
+    np.testing.assert_array_equal(marked, drawn[-1] > 0.0)
+
+
 @pytest.mark.slow
 def test_a_blend_of_a_thousand_columns_ends_soon():
     sample = wide(1000, 300)
