@@ -8,12 +8,11 @@ scorer for `cross_val_score` and `GridSearchCV`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.utils.metadata_routing import MetadataRequest
 
 from ._typing import AnyArray, FloatArray, IntArray
 from .checks import brief, one_of, plain
@@ -417,25 +416,10 @@ class OrdinalScorer:
     name : str
     labels : sequence or None
         All levels in order, lowest first.
-    weighted : bool or None
-        Whether scikit-learn's metadata routing hands on sample_weight.
     """
 
     name: str
     labels: Sequence[Any] | None = None
-    weighted: bool | None = None
-
-    def set_score_request(self, *, sample_weight: bool | None) -> OrdinalScorer:
-        """A scorer to which scikit-learn's metadata routing hands on sample_weight, or
-        does not.
-        """
-        return replace(self, weighted=sample_weight)
-
-    def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn's metadata routing asks a scorer."""
-        request = MetadataRequest(owner=type(self).__name__)
-        request.score.add_request(param="sample_weight", alias=self.weighted)
-        return request
 
     def __call__(
         self, model: Any, X: Any, y_true: Any, sample_weight: Any = None

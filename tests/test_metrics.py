@@ -7,12 +7,11 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from scipy.stats import kendalltau
 from sklearn import metrics as sk
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -233,23 +232,6 @@ def test_a_level_that_training_rows_lack_has_probability_zero():
             -metrics.ranked_probability_score(Y, table)
         )
         assert metrics.scorer("log_loss")(fitted, X, Y) == -np.inf
-
-
-def test_routed_weights_reach_the_scorer():
-    weights = np.arange(120.0)
-    score = metrics.scorer("mae").set_score_request(sample_weight=True)
-    with sklearn.config_context(enable_metadata_routing=True):
-        model = LogisticRegression().set_fit_request(sample_weight=False)
-        actual = cross_validate(
-            model, X, Y, cv=2, scoring=score, params={"sample_weight": weights}
-        )
-    from sklearn.model_selection import StratifiedKFold
-
-    expected = []
-    for train, test in StratifiedKFold(2).split(X, Y):
-        fitted = LogisticRegression().fit(X[train], Y[train])
-        expected.append(score(fitted, X[test], Y[test], weights[test]))
-    assert actual["test_score"] == pytest.approx(expected)
 
 
 def test_concordance_of_a_model_without_probabilities():

@@ -367,16 +367,17 @@ def occupancy(
     shares = _shares(rows, [group for _, group in places])
     distinct, shares = _distinct(rows, shares)
     design = _design(fit, distinct, steps, moving, previous, time, gap)
-    estimates = _occupied(rule, design, moving, shares)
+    chain = _Chain(design, moving, shares)
+    estimates = chain.occupied(rule)
     if draws == 0:
         drawn = np.zeros((0, *estimates.shape))
     elif limits == "bootstrap":
-        drawn = _of_persons(fit, design, moving, shares, draws, seed)
+        drawn = _of_persons(fit, chain, draws, seed)
         failed = draws - len(drawn)
         if failed:
             notes.append(f"{failed} of {draws:,} draws of persons could not be fitted.")
     else:
-        drawn = _of_normal_draws(chosen, design, moving, shares, draws, seed)
+        drawn = _of_normal_draws(chosen, chain, draws, seed)
     names = [" ".join(str(value) for value in labels.values()) for labels, _ in places]
     return Occupancy(
         tuple(names),
@@ -424,7 +425,8 @@ def _check_fit(fit: Any) -> None:
 
 def _check_limits(fit: LikelihoodResults, draws: int, limits: str, vcov: Any) -> None:
     """UnavailableError for a fit whose limits are not known, as those of an elastic
-    net; OptionError for one without the persons that a bootstrap draws.
+    net; OptionError for a bootstrap of a fit without persons to draw, or with a
+    covariance, which it does not use.
     """
     by_persons = limits == "bootstrap"
     question = "bootstrap()" if by_persons else "vcov()"
@@ -433,60 +435,76 @@ def _check_limits(fit: LikelihoodResults, draws: int, limits: str, vcov: Any) ->
             f"occupancy() has no limits here: {why} With draws=0 it gives estimates"
             " alone."
         )
-    if by_persons:
-        _check_persons(fit, vcov)
-
-
-def _check_persons(fit: LikelihoodResults, vcov: Any) -> None:
-    """OptionError for a fit without persons to draw, or a covariance, which a bootstrap
-    does not use.
-    """
-    if vcov is not None:
+    if by_persons and vcov is not None:
         raise OptionError("vcov must be left out with limits='bootstrap'.")
-    if fit.own_covariance.cluster is None:
+    if by_persons and fit.own_covariance.cluster is None:
         raise OptionError(
             "limits='bootstrap' must have the persons as clusters of the fit: fit with"
             " cluster='id'."
         )
 
 
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """The steps of persons from level to level.
+
+    Attributes
+    ----------
+    design : Rows
+        The n rows at the first time, then for each time those of every level that is
+        left, one after another.
+    moving : sequence of int
+        Codes of the levels that are left.
+    shares : (G, n)
+        Shares of the rows in the mean of each group.
+    """
+
+    design: Rows
+    moving: Sequence[int]
+    shares: FloatArray
+
+    def occupied(self, rule: LikelihoodRule) -> FloatArray:
+        """(G, T, K) probabilities of the levels over time, averaged within groups."""
+        # where drawn thresholds are out of order, none is negative
+        p = np.maximum(rule.probabilities(self.design), 0.0)
+        p = p / p.sum(axis=1, keepdims=True)
+        n = self.shares.shape[1]
+        K = p.shape[1]
+        kept = np.setdiff1d(np.arange(K), self.moving)
+        now = p[:n]
+        means = [self.shares @ now]
+        for moves in p[n:].reshape(-1, len(self.moving), n, K):
+            after = np.einsum("nj,jnk->nk", now[:, self.moving], moves)
+            after[:, kept] += now[:, kept]
+            now = after
+            means.append(self.shares @ now)
+        return np.stack(means, axis=1)
+
+
 def _of_persons(
-    fit: LikelihoodResults,
-    design: Rows,
-    moving: Sequence[int],
-    shares: FloatArray,
-    draws: int,
-    seed: Any,
+    fit: LikelihoodResults, chain: _Chain, draws: int, seed: Any
 ) -> FloatArray:
     """(B, G, T, K) probabilities by fits to persons drawn with replacement; draws that
     cannot be fitted are left out.
     """
     drawn = bootstrapped(
-        fit,
-        draws,
-        seed=seed,
-        statistic=lambda r: _occupied(r.rule, design, moving, shares).ravel(),
+        fit, draws, seed=seed, statistic=lambda r: chain.occupied(r.rule).ravel()
     )
     values = drawn.replicates.to_numpy()
     kept = values[~np.isnan(values).any(axis=1)]
-    shape = (len(shares), -1, len(fit.levels))
+    shape = (len(chain.shares), -1, len(fit.levels))
     return np.asarray(kept.reshape(len(kept), *shape))
 
 
 def _of_normal_draws(
-    fit: LikelihoodResults,
-    design: Rows,
-    moving: Sequence[int],
-    shares: FloatArray,
-    draws: int,
-    seed: Any,
+    fit: LikelihoodResults, chain: _Chain, draws: int, seed: Any
 ) -> FloatArray:
     """(B, G, T, K) probabilities at parameters drawn from the normal distribution at
     the estimates, with the covariance of the fit.
     """
     covariance = rule_covariance(fit.fit, fit.rule, fit.covariance_of_estimates)
     rules = _drawn_rules(fit.rule, covariance.dense(), draws, generator(seed))
-    return np.array([_occupied(one, design, moving, shares) for one in rules])
+    return np.array([chain.occupied(rule) for rule in rules])
 
 
 def _steps(times: Any, origin: float) -> FloatArray:
@@ -615,9 +633,7 @@ def _design(
     time: str,
     gap: str | None,
 ) -> Rows:
-    """The n rows at the first time, then for each time those of every level that is
-    left, one after another.
-    """
+    """The rows of a chain."""
     frames = [rows.frame]
     for now, since in steps[1:].tolist():
         values = {time: now} if gap is None else {time: now, gap: since}
@@ -657,35 +673,6 @@ def _distinct(rows: Population, shares: FloatArray) -> tuple[Population, FloatAr
     sums = np.zeros((first.size, len(shares)))
     np.add.at(sums, codes, shares.T)
     return rows.among(first), sums.T
-
-
-def _occupied(
-    rule: LikelihoodRule,
-    design: Rows,
-    moving: Sequence[int],
-    shares: FloatArray,
-) -> FloatArray:
-    """(G, T, K) probabilities of the levels over time, averaged within groups."""
-    p = _probabilities(rule, design)
-    n = shares.shape[1]
-    K = p.shape[1]
-    kept = np.setdiff1d(np.arange(K), moving)
-    now = p[:n]
-    means = [shares @ now]
-    for moves in p[n:].reshape(-1, len(moving), n, K):
-        after = np.einsum("nj,jnk->nk", now[:, moving], moves)
-        after[:, kept] += now[:, kept]
-        now = after
-        means.append(shares @ now)
-    return np.stack(means, axis=1)
-
-
-def _probabilities(rule: LikelihoodRule, rows: Rows) -> FloatArray:
-    """(n, K) probabilities; where drawn thresholds are out of order, none is
-    negative.
-    """
-    p = np.maximum(rule.probabilities(rows), 0.0)
-    return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
 def _drawn_rules(

@@ -53,11 +53,10 @@ def lagged(
     Raises
     ------
     OptionError
-        A column that the data do not have, a new one that they have, or one name for
-        both new ones.
+        A new column that the data have already, or one name for both new ones.
     DataError
-        A person or time is missing, times are no numbers, two rows of a person have one
-        time, or the data have two columns of one name.
+        A column that the data do not have, or have twice; a person or time that is
+        missing, times that are no numbers, two rows of a person with one time.
 
     Warns
     -----
@@ -79,7 +78,9 @@ def lagged(
     [4, <NA>, 3, <NA>]
     """
     frame = as_frame(data)
-    _check_names(frame, {"response": response, "by": by, "time": time})
+    answers = find_column(frame, response, "response=")
+    times = _times(find_column(frame, time, "time="), time)
+    persons, _ = pd.factorize(find_column(frame, by, "by="))
     for new in (name, gap):
         if new is not None and new in frame.columns:
             raise OptionError(
@@ -91,8 +92,6 @@ def lagged(
             f"gap must be another name than that of the previous answers, {name!r}."
             " Give two names."
         )
-    times = _times(frame, time)
-    persons, _ = pd.factorize(frame[by])
     if (persons < 0).any():
         row = frame.index[int(np.argmin(persons))]
         raise DataError(f"by={by!r} has a missing value at row {row}.")
@@ -100,7 +99,6 @@ def lagged(
     first = _first_rows(frame, persons[order], times[order], order, by, time)
     before = np.full(len(frame), -1)
     before[order[~first]] = order[:-1][~first[1:]]
-    answers = frame[response]
     if pd.api.types.is_integer_dtype(answers.dtype):
         answers = answers.astype("Int64")
     previous = pd.api.extensions.take(answers.array, before, allow_fill=True)
@@ -130,21 +128,8 @@ def _tell_of_gaps(times: FloatArray, gaps: FloatArray, time: str) -> None:
         )
 
 
-def _check_names(frame: pd.DataFrame, given: dict[str, str]) -> None:
-    """OptionError for a column that the data do not have; DataError for one that they
-    have twice.
-    """
-    for argument, column in given.items():
-        if column not in frame.columns:
-            raise OptionError(
-                f"{argument} must be a column of the data; got {column!r}."
-            )
-        find_column(frame, column, f"{argument}=")
-
-
-def _times(frame: pd.DataFrame, time: str) -> FloatArray:
+def _times(column: pd.Series, time: str) -> FloatArray:
     """(n,) times; DataError unless all are finite numbers."""
-    column = frame[time]
     if not pd.api.types.is_numeric_dtype(column):
         raise DataError(
             f"time={time!r} must be a column of numbers, such as days since the start;"
@@ -152,7 +137,7 @@ def _times(frame: pd.DataFrame, time: str) -> FloatArray:
         )
     times = column.to_numpy(dtype=np.float64, na_value=np.nan)
     if not np.isfinite(times).all():
-        row = frame.index[int(np.argmin(np.isfinite(times)))]
+        row = column.index[int(np.argmin(np.isfinite(times)))]
         raise DataError(f"time={time!r} has no finite value at row {row}.")
     return times
 

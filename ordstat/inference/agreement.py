@@ -173,15 +173,14 @@ def agreement(
     by_level = _by_level(codes, len(labels))
     W = _weight_matrix(weights, by_level, labels)
     found = _coefficients(by_level, W)
-    variances = {name: c.variance for name, c in found.items()}
+    variances = np.array([c.variance for c in found])
     if raters == "random" and codes.shape[1] < _LEAST_RATERS:
         raise OptionError(
             f"raters='random' needs {_LEAST_RATERS} raters or more; got"
             f" {codes.shape[1]}. Use raters='fixed'."
         )
     if raters == "random":
-        for name, variance in _rater_variances(by_level, W).items():
-            variances[name] += variance
+        variances += _rater_variances(by_level, W)
     over = "subjects" if raters == "fixed" else "subjects and raters"
     notes.append(
         f"Weights: {_name_of(weights)}. Standard errors are over {over}; limits:"
@@ -193,13 +192,24 @@ def agreement(
             f"{counted(alone, 'subject')} with one rating: for the chance agreement"
             " alone. R's irrCAC has larger standard errors then."
         )
-    if any(np.isnan(c.estimate) for c in found.values()):
+    if any(np.isnan(c.estimate) for c in found):
         notes.append("A coefficient is NA where chance alone gives full agreement.")
     n = len(codes)
-    index = pd.Index(_names(found, codes.shape[1], W), name="coefficient")
-    table = _table(found, variances, float(stdtrit(n - 1, 0.5 + level / 2.0)))
+    reach = float(stdtrit(n - 1, 0.5 + level / 2.0)) * np.sqrt(variances)
+    estimates = np.array([c.estimate for c in found])
+    table = pd.DataFrame(
+        {
+            "estimate": estimates,
+            "std_error": np.sqrt(variances),
+            "lower": estimates - reach,
+            "upper": np.minimum(estimates + reach, 1.0),
+            "observed": [c.observed for c in found],
+            "chance": [c.chance for c in found],
+        },
+        index=pd.Index(_names(codes.shape[1], W), name="coefficient"),
+    )
     return Agreement(
-        table=NotedFrame.of(table.set_axis(index), notes, "Agreement beyond chance"),
+        table=NotedFrame.of(table, notes, "Agreement beyond chance"),
         weights=pd.DataFrame(W, index=list(labels), columns=list(labels)),
         subjects=n,
         raters=codes.shape[1],
@@ -326,8 +336,8 @@ def _beyond_chance(
     return _Coefficient(estimate, observed, chance, deviations)
 
 
-def _coefficients(by_level: FloatArray, W: FloatArray) -> dict[str, _Coefficient]:
-    """All coefficients of ratings (n, r, q)."""
+def _coefficients(by_level: FloatArray, W: FloatArray) -> list[_Coefficient]:
+    """All coefficients of ratings (n, r, q), in the order of `_names`."""
     counts = by_level.sum(axis=1)
     rated = counts.sum(axis=1)
     several = rated >= 2.0
@@ -344,12 +354,12 @@ def _coefficients(by_level: FloatArray, W: FloatArray) -> dict[str, _Coefficient
     def beyond(chance: float, of_chance: FloatArray) -> _Coefficient:
         return _beyond_chance(observed, chance, of_observed, of_chance)
 
-    return {
-        "ac2": beyond(*gwet),
-        "alpha": _alpha(counts[several], pairs[several], W),
-        "kappa": beyond(*conger),
-        "brennan-prediger": beyond(*even),
-    }
+    return [
+        beyond(*gwet),
+        _alpha(counts[several], pairs[several], W),
+        beyond(*conger),
+        beyond(*even),
+    ]
 
 
 def _gwet_chance(profiles: FloatArray, W: FloatArray) -> tuple[float, FloatArray]:
@@ -397,45 +407,24 @@ def _alpha(counts: FloatArray, pairs: FloatArray, W: FloatArray) -> _Coefficient
     return _Coefficient(estimate, observed, chance, plain.deviations)
 
 
-def _rater_variances(by_level: FloatArray, W: FloatArray) -> dict[str, float]:
-    """Jackknife variances over raters; NaN where the others share no subject."""
+def _rater_variances(by_level: FloatArray, W: FloatArray) -> FloatArray:
+    """(4,) jackknife variances over raters; NaN where the others share no subject."""
     r = by_level.shape[1]
-    left_out: dict[str, list[float]] = {}
+    left_out = np.full((r, 4), np.nan)
     for rater in range(r):
         others = np.delete(by_level, rater, axis=1)
         others = others[others.sum(axis=(1, 2)) > 0.0]
-        enough = (others.sum(axis=(1, 2)) >= 2.0).any()
-        found = _coefficients(others, W) if enough else {}
-        for name in ("ac2", "alpha", "kappa", "brennan-prediger"):
-            value = found[name].estimate if enough else float("nan")
-            left_out.setdefault(name, []).append(value)
-    return {
-        name: (r - 1.0) * float(np.var(values)) for name, values in left_out.items()
-    }
+        if (others.sum(axis=(1, 2)) >= 2.0).any():
+            left_out[rater] = [c.estimate for c in _coefficients(others, W)]
+    return np.asarray((r - 1.0) * left_out.var(axis=0))
 
 
-def _names(found: dict[str, _Coefficient], r: int, W: FloatArray) -> list[str]:
-    names = {
-        "ac2": "Gwet's AC2",
-        "alpha": "Krippendorff's alpha",
-        "kappa": "Conger's kappa",
-        "brennan-prediger": "Brennan-Prediger",
-    }
-    if r == 2:
-        names["kappa"] = "Cohen's kappa"
-    if np.array_equal(W, np.eye(len(W))):
-        names["ac2"] = "Gwet's AC1"
-    return [names[name] for name in found]
-
-
-def _table(
-    found: dict[str, _Coefficient], variances: dict[str, float], quantile: float
-) -> pd.DataFrame:
-    rows = []
-    for name, c in found.items():
-        error = float(np.sqrt(variances[name]))
-        lower = c.estimate - quantile * error
-        upper = min(c.estimate + quantile * error, 1.0)
-        rows.append((c.estimate, error, lower, upper, c.observed, c.chance))
-    columns = ["estimate", "std_error", "lower", "upper", "observed", "chance"]
-    return pd.DataFrame(rows, columns=columns)
+def _names(r: int, W: FloatArray) -> list[str]:
+    """The names of the coefficients of r raters."""
+    unweighted = np.array_equal(W, np.eye(len(W)))
+    return [
+        "Gwet's AC1" if unweighted else "Gwet's AC2",
+        "Krippendorff's alpha",
+        "Cohen's kappa" if r == 2 else "Conger's kappa",
+        "Brennan-Prediger",
+    ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +15,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import flag, fraction, shown_labels
-from ..exceptions import DataWarning, OptionError, warn
+from ..exceptions import OptionError
 
 if TYPE_CHECKING:
     from ..formula.design import Levels
@@ -28,11 +29,6 @@ _FEWEST_LEVELS = 3
 _MEDIAN = 0.5
 #: Levels within a standard error from which the distance of two of them is chance.
 _MANY_WITHIN = 8
-_OLDER = (
-    "this fit was saved by an older version, in which 'mean' was the expected rank,"
-    " counted from 1. It is now the mean of the labels; 'mean_class' is the expected"
-    " rank."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +87,6 @@ class Asked:
         if type == "mean_class" or numbers is None:
             numbers = ranks
         if type in ("mean", "mean_class"):
-            if levels.open_ends is None and not np.array_equal(numbers, ranks):
-                warn(_OLDER, DataWarning)
             return cls(type, levels, numbers)
         if type == "exceed" and at is None:
             places = np.arange(1, len(levels.values))  # all are at least the lowest
@@ -200,20 +194,23 @@ class Asked:
         A quantile has the limits at which those of P(y <= k) reach its share; where
         they do so several times, the outermost.
         """
-        knots = None if not self.interpolate else self._knots(below)
         shares = np.array(self.at, dtype=np.float64)
-        out = [_reached(_rising(below), shares, knots)]
+        reached: Callable[[FloatArray, FloatArray], FloatArray] = _reached
+        if self.interpolate:
+            reached = partial(self._between, self._knots(below))
+        out = [reached(_rising(below), shares)]
         if lower is not None and upper is not None:
             falling = np.minimum.accumulate(lower[:, ::-1], axis=1)[:, ::-1]
-            out.append(_reached(_rising(upper), shares, knots))
-            out.append(_reached(falling, shares, knots))
+            out.append(reached(_rising(upper), shares))
+            out.append(reached(falling, shares))
         return out
 
     def quantile_slopes(self, below: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n, M) interpolated quantiles and (n, M, K-1) their derivatives by P(y <= k),
-        which are 0 at the ends of the scale.
+        which are 0 at the ends of the scale. NaN in an open end.
         """
         (values,) = self.quantiles(below)
+        values = np.where(np.isfinite(values), values, np.nan)
         slopes = np.zeros((*values.shape, below.shape[1]))
         steps = np.diff(self.numbers)
         for row, F in enumerate(_rising(below)):
@@ -289,6 +286,19 @@ class Asked:
         # also where all P(y <= k) are the same, of a row that is certain
         share[:, -1] = 1.0
         return self.numbers[:-1] + share * np.diff(self.numbers)
+
+    def _between(
+        self, knots: FloatArray, below: FloatArray, shares: FloatArray
+    ) -> FloatArray:
+        """(n, M) the numbers between knots (n, K-1) at which P(y <= k) reaches the
+        shares; infinite where it does so in an open end, NaN for rows with a NaN.
+        """
+        low, high = self.levels.open_ends or (False, False)
+        ends = {"left": -np.inf if low else None, "right": np.inf if high else None}
+        out = np.full((len(below), shares.size), np.nan)
+        for row in np.flatnonzero(~np.isnan(below).any(axis=1)):
+            out[row] = np.interp(shares, below[row], knots[row], **ends)
+        return out
 
     def answer(self, index: pd.Index, below: FloatArray) -> pd.Series | pd.DataFrame:
         """What is asked of rows on an index, from (N, K-1) P(y <= k)."""
@@ -387,10 +397,10 @@ def _place(levels: Levels, value: Any) -> int:
 
 def _check_interpolation(levels: Levels) -> None:
     """OptionError for levels between which there are no numbers."""
-    if levels.numbers is None or any(levels.open_ends or ()):
+    if levels.numbers is None:
         raise OptionError(
-            "interpolate needs labels that are numbers in rising order, without open"
-            f" ends; got {shown_labels(levels.values)}."
+            "Quantiles between levels need labels that are numbers in rising order; got"
+            f" {shown_labels(levels.values)}. Use predict(type='quantile')."
         )
     if len(levels.values) < _FEWEST_LEVELS:
         raise OptionError(
@@ -404,18 +414,10 @@ def _rising(below: FloatArray) -> FloatArray:
     return np.asarray(np.maximum.accumulate(below, axis=1))
 
 
-def _reached(
-    below: FloatArray, shares: FloatArray, knots: FloatArray | None
-) -> FloatArray:
-    """(n, M) the codes of the lowest levels k with P(y <= k) >= share, or the numbers
-    between `knots` (n, K-1); NaN for rows with a NaN.
+def _reached(below: FloatArray, shares: FloatArray) -> FloatArray:
+    """(n, M) the codes of the lowest levels k with P(y <= k) >= share; NaN for rows
+    with a NaN.
     """
-    out = np.empty((len(below), shares.size))
-    for column, share in enumerate(shares):
-        if knots is None:
-            out[:, column] = (below < share - ROUNDING).sum(axis=1)
-            continue
-        for row, (x, y) in enumerate(zip(below, knots, strict=True)):
-            out[row, column] = np.interp(share, x, y)
-    out[np.isnan(below).any(axis=1)] = np.nan
-    return out
+    short = below[:, :, None] < shares - ROUNDING
+    missing = np.isnan(below).any(axis=1, keepdims=True)
+    return np.where(missing, np.nan, short.sum(axis=1))

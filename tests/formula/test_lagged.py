@@ -81,9 +81,9 @@ def test_first_rows_are_left_out_of_the_fit() -> None:
         ({"previous": 1}, {}, OptionError, "'previous'"),
         ({"since": 1}, {"gap": "since"}, OptionError, "'since'"),
         ({}, {"gap": "previous"}, OptionError, "gap must be another name"),
-        ({}, {"by": "person"}, OptionError, "'person'"),
-        ({}, {"time": "day"}, OptionError, "'day'"),
-        ({}, {"response": "z"}, OptionError, "'z'"),
+        ({}, {"by": "person"}, DataError, "'person'"),
+        ({}, {"time": "day"}, DataError, "'day'"),
+        ({}, {"response": "z"}, DataError, "'z'"),
     ],
 )
 def test_refusals(change, arguments, error, named: str) -> None:

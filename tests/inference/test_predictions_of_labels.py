@@ -15,7 +15,15 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 from seams import CovarianceMatrix
 
-from ordstat import DataError, OptionError, SurveyDesign, checks, ordfit, pool
+from ordstat import (
+    DataError,
+    DataWarning,
+    OptionError,
+    SurveyDesign,
+    checks,
+    ordfit,
+    pool,
+)
 from ordstat.inference import predictions
 from ordstat.likelihood.derivatives import (
     QUANTITIES,
@@ -269,6 +277,33 @@ def test_answers_known_in_part() -> None:
     assert high.iloc[0].tolist() == [7.0, np.inf]
     with refused("at"):
         fit.predict(frame.head(1), type="exceed", at=7.5)
+
+
+def test_means_of_medians_where_the_highest_answers_are_censored():
+    """A level of its own above all others has the same likelihood."""
+    rng = np.random.default_rng(11)
+    x = rng.normal(size=300)
+    y = np.clip(np.ceil(4.0 + 1.5 * x + rng.logistic(size=300)), 1.0, 9.0)
+    data = pd.DataFrame({"x": x, "y": y, "t": np.minimum(y, 8.0), "seen": y < 9.0})
+    levels = ordfit("y ~ x", data)
+    censored = ordfit("Surv(t, seen) ~ x", data)
+    for scale in ({"quantile": 0.5}, {"quantile": [0.25, 0.5]}):
+        means, expected = (
+            fit.emmeans("x", at={"x": [-1.0, 0.5]}, scale=scale)
+            for fit in (censored, levels)
+        )
+        for actual, other in (
+            (means.frame, expected.frame),
+            (means.contrasts(), expected.contrasts()),
+        ):
+            numbers = ["estimate", "std_error"]
+            np.testing.assert_allclose(actual[numbers], other[numbers], rtol=1e-6)
+    row = pd.DataFrame({"x": [4.0]})
+    asked = {"type": "quantile", "interpolate": True}
+    assert censored.predict(row, **asked).tolist() == [np.inf]
+    with pytest.warns(DataWarning, match="quantiles at the end of the scale"):
+        highest = censored.emmeans("x", at={"x": [4.0]}, scale={"quantile": 0.5})
+    assert highest.frame[["estimate", "std_error"]].isna().all(axis=None)
 
 
 def test_rows_that_are_not_determined_have_no_quantile() -> None:

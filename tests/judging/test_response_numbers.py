@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ordstat.exceptions import DataWarning, OptionError
+from ordstat.exceptions import OptionError
 from ordstat.formula.design import Levels
 from ordstat.judging.response_numbers import Asked
 
@@ -122,6 +122,19 @@ def test_interpolation_by_hand() -> None:
     np.testing.assert_allclose(values[0], [0.0, 1.6, (3.2 + 11.0) / 2.0, 11.0])
 
 
+def test_interpolated_quantiles_in_an_open_end_are_infinite() -> None:
+    labels = ("< 2", 2, 5, "> 5")
+    between = asked(
+        "quantile", [0.05, 0.2, 0.8], labels, (True, True), interpolate=True
+    )
+    (values,) = between.quantiles(BELOW[:1])
+    # knots are 2 at 0.1 and 2 + 0.4 * 3 at 0.3
+    np.testing.assert_allclose(values[0], [-np.inf, 2.6, np.inf])
+    of_averages, slopes = between.quantile_slopes(BELOW[:1])
+    np.testing.assert_allclose(of_averages[0], [np.nan, 2.6, np.nan])
+    assert slopes.any(axis=2).tolist() == [[False, True, False]]
+
+
 def test_slopes_of_interpolated_quantiles_are_those_of_differences() -> None:
     made = asked("quantile", [0.05, 0.2, 0.45, 0.8], interpolate=True)
     below = np.array([[0.1, 0.3, 0.6], [0.15, 0.42, 0.9]])
@@ -153,7 +166,7 @@ def test_slopes_of_interpolated_quantiles_are_those_of_differences() -> None:
         (
             "quantile",
             {"interpolate": True, "labels": tuple("abcd")},
-            "interpolate needs labels that are numbers",
+            "need labels that are numbers",
         ),
         ("quantile", {"interpolate": True, "labels": (1, 2)}, "needs 3 levels or more"),
     ],
@@ -166,10 +179,3 @@ def test_what_is_refused(type: str, options: dict, message: str) -> None:
 def test_an_exceedance_at_the_label_of_an_open_end() -> None:
     made = asked("exceed", "> 5", labels=(0, 2, 5, "> 5"), open_ends=(False, True))
     np.testing.assert_allclose(made.values(BELOW)[:, 0], SHARES[:, 3])
-
-
-def test_fits_of_older_versions_are_told_of_the_new_mean() -> None:
-    with pytest.warns(DataWarning, match="saved by an older version"):
-        asked("mean", open_ends=None)
-    for labels in (tuple("abcd"), (1, 2, 3, 4)):  # the same as before
-        assert asked("mean", labels=labels, open_ends=None).bounds == (1.0, 4.0)
