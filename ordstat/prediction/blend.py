@@ -333,8 +333,10 @@ _FOLDS = 5
 _FEW_ROWS = 100
 _CLEARLY = 2.5
 _LEAD_FOLDS = 2
-# Folds that calibrate members for held-out rows.
+# Folds that calibrate members for held-out rows, if they are fitted to more rows than
+# these.
 _CALIBRATION_FOLDS = 2
+_CALIBRATION_ROWS = 500
 # How strongly weights are kept equal, in levels less one: if average="stacked" or rows
 # are many, and for two folds, where it was chosen on parts of training rows.
 _RIDGE = 2.0
@@ -742,8 +744,9 @@ def _lead(above: FloatArray, y: IntArray, w: FloatArray) -> tuple[int, float]:
 
 def _forecast(method: Method, sample: Sample, rows: Rows, seed: Any) -> FloatArray:
     """P(y > k) of other rows by a member fitted to the sample."""
-    rng = np.random.default_rng(seed)
-    return fitted_member(method, sample, rng, _CALIBRATION_FOLDS)[0](rows)
+    many = sample.case_weights.sum() > _CALIBRATION_ROWS
+    folds = _CALIBRATION_FOLDS if many else Calibrated.folds
+    return fitted_member(method, sample, np.random.default_rng(seed), folds)[0](rows)
 
 
 def settled_method(method: Method, fit: Fit) -> Method:
