@@ -94,7 +94,7 @@ _ROUNDED = 1e-10
 #: lambda: it takes the step that brings them to exp(-_BELOW) times _STRAIGHT.
 _ALMOST_STRAIGHT = 0.3
 _RISING = 0.5
-_BELOW = 3.0
+_BELOW = 4.5
 #: A smooth with this many or fewer is a straight line once V can gain no more than
 #: this by a larger lambda: V has its supremum at infinity, and rounding hides the rest.
 _STRAIGHT = 1e-4
@@ -829,13 +829,16 @@ def _uphill(
     length: float,
 ) -> tuple[RestrictedPoint | None, FloatArray]:
     """The longest of the steps 1, 1/2, 1/4, ... that does not lower V, and V there;
-    None if there is none.
+    None if there is none. A step to a straight line beyond which V falls is too long.
     """
+    size = restricted.outer.size
     least = point.value - _ROUNDED * (1.0 + abs(point.value))
     for _ in range(_TRIES):
         trial = restricted.moved(point, step, length)
         if trial is not None and trial.value >= least:
-            return trial, step
+            beyond = (step[size:] > _CAP) & (trial.gradient[size:] < 0.0)
+            if not beyond.any():
+                return trial, step
         step = 0.5 * step
     return None, step
 

@@ -229,6 +229,33 @@ def test_a_smoothness_without_a_maximum_is_refused_with_what_helps(seed, method)
     assert ordfit("y ~ g + s(x, by=g, k=8)", merged, method).converged
 
 
+def test_no_maximum_is_jumped_over_on_the_way_to_a_straight_line():
+    """Rougher curves, one at a time, do not have a higher criterion."""
+    rng = np.random.default_rng(1019)
+    n = int(rng.choice([150, 400]))
+    rng.choice([3, 5])
+    data = pd.DataFrame({"x": rng.uniform(size=n), "z": rng.normal(size=n)})
+    data["g"] = rng.integers(0, 3, n)
+    data["o"] = rng.integers(1, 7, n)
+    wave = rng.choice([0, 1, 3]) * np.sin(rng.choice([2, 6, 12]) * data["x"])
+    H = wave + rng.choice([0, 0.5]) * data["z"] + 0.3 * data["g"]
+    H += rng.choice([0, 0.3]) * data["o"]
+    data["y"] = pd.qcut(H + rng.logistic(size=n), 3, labels=False)
+    data["g"] = data["g"].astype(str)
+    formula = "y ~ s(x, by=g) + g + smooth(o)"
+    fit = ordfit(formula, data, method="cauchit")
+    problem = fit.fit.likelihood.problem
+    restricted = RestrictedLikelihood.of(problem, fit.design.sample)
+    x = problem.from_user(fit.fit.coefficients)
+    rho = np.log(fit.fit.smooths.lambdas)
+    found = restricted.at(x, rho)
+    assert found.value == pytest.approx(-fit.fit.smooths.criterion, abs=1e-6)
+    for j in range(rho.size):
+        for rougher in (2.0, 4.0, 6.0, 8.0, 10.0, 12.0):
+            near = restricted.at(x, rho - rougher * np.eye(rho.size)[j])
+            assert near is None or near.value <= found.value + 1e-6
+
+
 def test_one_row_of_a_level_has_no_smoothness():
     rng = np.random.default_rng(3)
     data = pd.DataFrame({"x": rng.normal(size=34), "y": np.arange(34) > 0})
