@@ -34,6 +34,9 @@ _LEVELS = 5
 #: Rows whose predictions are timed, and repeats of the prediction of one row.
 _MANY = 20_000
 _REPEATS = 100
+#: Fits whose median is shown; no further one begins after so many seconds.
+_FITS = 3
+_LONG = 5.0
 #: Models that are loaded to measure their memory.
 _COPIES = 10
 _MEGABYTE = 1e6
@@ -143,13 +146,17 @@ def fitted(name: str, contestant: str) -> tuple[dict[str, float], bytes]:
         warnings.simplefilter("ignore")
         one.fit(Data(rows.X[some], rows.y[some]))  # imports
         before = _peak()
-        start = time.process_time()
-        model = one.fit(rows)
-    seconds = time.process_time() - start
+        times: list[float] = []
+        peak = before
+        while len(times) < _FITS and sum(times) < _LONG:
+            start = time.process_time()
+            model = one.fit(rows)
+            times.append(time.process_time() - start)
+            peak = peak if len(times) > 1 else _peak()
     stored = pickle.dumps(model)
     costs = {
-        "fit s": seconds,
-        "fit peak MB": _peak() - before,
+        "fit s": statistics.median(times),
+        "fit peak MB": peak - before,
         "pickled MB": len(stored) / _MEGABYTE,
     }
     return costs, stored
