@@ -353,9 +353,8 @@ def occupancy(
     _check_limits(fit, draws, limits, vcov)
     steps = _steps(times, origin)
     chosen = fit if vcov is None else fit.with_vcov(vcov)
-    rule = fit.rule
     codes = _codes(absorbing, fit.levels)
-    moving = [code for code in range(rule.n_levels) if code not in codes]
+    moving = [code for code in range(fit.rule.n_levels) if code not in codes]
     rows = _start(fit, start, steps, previous, time, gap)
     notes = [] if gap is not None else _skipped(fit, steps[:, 0], time)
     for note in notes:
@@ -368,16 +367,16 @@ def occupancy(
     distinct, shares = _distinct(rows, shares)
     design = _design(fit, distinct, steps, moving, previous, time, gap)
     chain = _Chain(design, moving, shares)
-    estimates = chain.occupied(rule)
+    estimates = chain.occupied(fit.rule)
     if draws == 0:
         drawn = np.zeros((0, *estimates.shape))
     elif limits == "bootstrap":
         drawn = _of_persons(fit, chain, draws, seed)
-        failed = draws - len(drawn)
-        if failed:
-            notes.append(f"{failed} of {draws:,} draws of persons could not be fitted.")
     else:
         drawn = _of_normal_draws(chosen, chain, draws, seed)
+    failed = draws - len(drawn)
+    if failed:
+        notes.append(f"{failed} of {draws:,} draws of persons could not be fitted.")
     names = [" ".join(str(value) for value in labels.values()) for labels, _ in places]
     return Occupancy(
         tuple(names),
