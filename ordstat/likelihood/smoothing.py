@@ -94,7 +94,7 @@ _ROUNDED = 1e-10
 #: lambda: it takes the step that brings them to exp(-_BELOW) times _STRAIGHT.
 _ALMOST_STRAIGHT = 0.3
 _RISING = 0.5
-_BELOW = 4.5
+_BELOW = 3.0
 #: A smooth with this many or fewer is a straight line once V can gain no more than
 #: this by a larger lambda: V has its supremum at infinity, and rounding hides the rest.
 _STRAIGHT = 1e-4
