@@ -339,8 +339,7 @@ other packages' methods from the probabilities, not the levels, of the test rows
 - **tae**: 43% of the test rows have a twin among the training rows, with the same
   columns (first split). The random forest, which remembers rows, is best; new cases
   would have no twin.
-- **newthyroid**: `ordboost` alone is better. 65 test rows; a hundredth is less than one
-  of them.
+- **newthyroid, swd**: `ordboost` alone is better, by less than a hundredth.
 - **ERA**: `logit` is level with it.
 - Kappa and the macro absolute error depend much on the decision, as the second table
   shows. Predict with `cost="kappa"` or `cost="macro absolute"` if these count.
