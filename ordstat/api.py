@@ -236,7 +236,8 @@ def ordfit(
         left out.
     contrasts : mapping, optional
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., R's
-        names, or a matrix with a row for each level; a data frame names its columns.
+        names, or a matrix with a row for each level. A data frame names its columns,
+        and its index the levels of its rows, unless it is the default one.
         Those of columns outside the formula are kept for `update`.
     na_action : {"omit", "raise", "keep"}, optional
         Leave out incomplete rows (counted, by variable), refuse them, or keep those

@@ -274,7 +274,7 @@ class Method:
         for what, refused in present.items():
             if refused:
                 raise self.unsupported(what)
-        self.check_memory(sample)
+        self.check_size(sample)
         if sample.costs is None:
             self.cost_matrix.require(sample.n_levels)
         if not self.supports.missing and has_gaps(sample.X):
@@ -293,7 +293,7 @@ class Method:
         """Bytes that a fit takes beside the rows, roughly."""
         return _CELL_BYTES * sample.n * sample.n_levels
 
-    def check_memory(self, sample: Sample) -> None:
+    def check_size(self, sample: Sample) -> None:
         """Raise where the fit would hold more numbers than fit into memory."""
         n = sample.n
         K = sample.n_levels

@@ -95,9 +95,34 @@ def explicit(
     return matrix, suffixes or _numbered(matrix.shape[1])
 
 
+def labelled(
+    given: pd.DataFrame, levels: tuple[Any, ...]
+) -> tuple[FloatArray, tuple[str, ...]]:
+    """The data frame of the user: rows by the labels of its index, in any order, or one
+    after another where it is the default index; columns give names.
+    """
+    labels = list(given.index)
+    default = given.index.equals(pd.RangeIndex(len(labels)))
+    if set(labels) == set(levels) or not default:
+        if len(set(labels)) < len(labels) or not set(levels) <= set(labels):
+            raise FormulaError(
+                "The index of a data frame of contrasts must have every level once,"
+                f" {shown_labels(levels)} here; got {shown_labels(labels)}. Set it to"
+                " the levels, as by contrasts.set_axis(levels)."
+            )
+        given = given.loc[list(levels)]
+    if given.columns.has_duplicates:
+        raise FormulaError(
+            "The columns of a data frame of contrasts must have different names; got"
+            f" {shown_labels(given.columns)}. Rename them."
+        )
+    suffixes = tuple(f"[{column}]" for column in given.columns)
+    return explicit(given.to_numpy(dtype=float), suffixes, levels)
+
+
 def contrast(given: Any, base: Any = None) -> Contrasts:
-    """The contrasts of a name ("sum", R's "contr.sum", formulaic's "Sum") or matrix, a
-    data frame of which names its columns.
+    """The contrasts of a name ("sum", R's "contr.sum", formulaic's "Sum"), a matrix, or
+    a data frame, whose rows have the labels of levels.
     """
     if not isinstance(given, str):
         try:
@@ -107,10 +132,9 @@ def contrast(given: Any, base: Any = None) -> Contrasts:
                 f"Contrasts must be one of {', '.join(map(repr, KINDS))}, or a matrix"
                 f" of numbers; got {brief(given)}."
             ) from None
-        suffixes = None
         if isinstance(given, pd.DataFrame):
-            suffixes = tuple(f"[{column}]" for column in given.columns)
-        return partial(explicit, matrix, suffixes)
+            return partial(labelled, given.copy())
+        return partial(explicit, matrix, None)
     name = given.lower().removeprefix("contr.")
     kind = canonical(name, KINDS)
     if kind is None:

@@ -323,7 +323,8 @@ class PathResults(ResultsWithoutErrors):
                     for group in groups
                 }
                 variable = source(cast(Any, factor.tree).args[0])
-                fused[term.label] = f"C({variable})", pd.DataFrame(indicators)
+                contrasts = pd.DataFrame(indicators, index=list(coding.levels))
+                fused[term.label] = f"C({variable})", contrasts
         return fused
 
     def stability(

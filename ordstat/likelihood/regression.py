@@ -216,7 +216,7 @@ class OrdinalRegression(Method):
             },
         )
 
-    def check_memory(self, sample: Sample) -> None:
+    def check_size(self, sample: Sample) -> None:
         """Refuse more levels than a fit takes in little time and memory."""
         n_levels = sample.n_levels
         jeffreys = self.penalty == Jeffreys().text

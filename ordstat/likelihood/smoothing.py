@@ -700,12 +700,12 @@ class ScaledFactor(NamedTuple):
 
     @property
     def log_det(self) -> float:
-        """Of the matrix."""
+        """Logarithm of the determinant of the matrix."""
         return 2.0 * float(np.log(np.diag(self.lower) * self.units).sum())
 
 
 def _factor(A: FloatArray) -> ScaledFactor | None:
-    """None where A is not positive definite."""
+    """The Cholesky factor of A; None where A is not positive definite."""
     units = np.sqrt(np.abs(np.diag(A)))
     if not (units > 0.0).all() or not np.isfinite(units).all():
         return None

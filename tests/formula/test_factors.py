@@ -288,6 +288,37 @@ def test_contrasts_are_those_of_r(kind, matrix, suffixes):
     assert list(design.names) == [f"g{suffix}" for suffix in suffixes]
 
 
+TABLE = pd.DataFrame(
+    {"low": [0, 1, 0, 2], "high": [0, 0, 1, 3]}, index=list("abcd"), dtype=float
+)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [TABLE, TABLE.loc[list("dbac")], TABLE.reset_index(drop=True)],
+    ids=["in order", "in another order", "without labels"],
+)
+def test_a_data_frame_of_contrasts_has_a_row_for_the_label_of_each_level(given):
+    frame = pd.DataFrame({"y": [1, 2, 3, 1], "g": list("abcd")})
+    design = build("y ~ g", frame, contrasts={"g": given})
+    np.testing.assert_array_equal(design.sample.X, TABLE.to_numpy())
+    assert list(design.names) == ["g[low]", "g[high]"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (TABLE.set_axis(list("abce")), r"must have every level once.*'e'\. Set it to"),
+        (TABLE.set_axis(list("abcc")), "must have every level once"),
+        (TABLE.set_axis(["x", "x"], axis=1), "must have different names"),
+    ],
+)
+def test_a_data_frame_of_contrasts_that_does_not_fit(given, message):
+    frame = pd.DataFrame({"y": [1, 2, 3, 1], "g": list("abcd")})
+    with pytest.raises(FormulaError, match=message):
+        build("y ~ g", frame, contrasts={"g": given})
+
+
 @pytest.mark.parametrize(
     ("term", "error", "message"),
     [
