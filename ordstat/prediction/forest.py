@@ -231,9 +231,9 @@ def _joined(parts: list[Trees], middle: FloatArray, half: FloatArray) -> ForestS
     for t, (tree, values) in enumerate(zip(of_trees, of_leaves, strict=True)):
         of_leaf = -1 - places[leaves : leaves + len(values)]
         roots[t] = nodes if len(tree) else of_leaf[0]
-        children[nodes : nodes + len(tree)] = np.where(
-            tree < 0, of_leaf[np.minimum(-1 - tree, len(values) - 1)], tree
-        )
+        is_leaf = tree < 0
+        tree[is_leaf] = of_leaf[-1 - tree[is_leaf]]
+        children[nodes : nodes + len(tree)] = tree
         nodes += len(tree)
         leaves += len(values)
     return ForestShares(
