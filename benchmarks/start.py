@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 from benchmarks.contestants import r_clm
 from benchmarks.timing import Timed, ratio, rounds
@@ -19,6 +20,8 @@ PYTHON = (
 )
 #: What every fit needs, without a line of ordstat: the floor under its start.
 LIBRARIES = "import pandas, scipy.linalg, scipy.special"
+#: ordstat does not need pyarrow, but pandas imports it wherever it is installed.
+WITHOUT_PYARROW = "import sys; sys.modules['pyarrow'] = None;"
 R = (
     "suppressMessages(library(ordinal)); invisible(capture.output(summary(clm(rating ~"
     " temp + contact, data = wine))))"
@@ -28,10 +31,14 @@ R = (
 def run(quick: bool = False) -> list[dict[str, object]]:
     """Median seconds of each, and the ratio to ordstat."""
     field = [
-        _process("ordstat", [sys.executable, "-c", PYTHON]),
-        _process("pandas and scipy", [sys.executable, "-c", LIBRARIES]),
+        _process("ordstat", [sys.executable, "-c", WITHOUT_PYARROW + PYTHON]),
+        _process(
+            "pandas and scipy", [sys.executable, "-c", WITHOUT_PYARROW + LIBRARIES]
+        ),
         _process("Python alone", [sys.executable, "-c", ""]),
     ]
+    if find_spec("pyarrow"):
+        field.append(_process("ordstat, with pyarrow", [sys.executable, "-c", PYTHON]))
     if r_clm.has("ordinal"):
         field.append(_process("R clm", ["Rscript", "-e", R]))
     taken = rounds(list(field), 3 if quick else 9)
