@@ -44,15 +44,15 @@ def _add_data(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--separator",
         metavar="TEXT",
-        help="between the columns of a text file, whose name may then end in any way",
+        help="column separator of a text file, whose name may then have any ending",
     )
     parser.add_argument(
         "--encoding",
         metavar="NAME",
-        help="of a text file, such as cp1252 (Windows); UTF-8 if left out",
+        help="of a text file, such as cp1252 (Windows); UTF-8 by default",
     )
     parser.add_argument(
-        "--decimal", metavar="MARK", help="',' for a text file with 1,5 in place of 1.5"
+        "--decimal", metavar="MARK", help="',' for a text file with 1,5 instead of 1.5"
     )
 
 
@@ -133,12 +133,12 @@ def _fit_arguments(parser: ArgumentParser) -> None:
         "--method",
         default="logit",
         metavar="NAME",
-        help="one of `ordstat methods` (logit)",
+        help="a name from `ordstat methods`; logit by default",
     )
     parser.add_argument(
         "--levels",
         metavar="A,B,...",
-        help="order of the response's values, the lowest first",
+        help="the levels of the response in order, lowest first",
     )
     text = (
         "an argument of ordfit or option of the method, such as C=10; repeat it for"
@@ -151,12 +151,12 @@ def _fit_arguments(parser: ArgumentParser) -> None:
         "--save", metavar="FILE", help="save the fit to a file, such as model.ordstat"
     )
     parser.add_argument(
-        "--report", metavar="FILE", help="write a page for readers, one .html file"
+        "--report", metavar="FILE", help="write a report, one .html file"
     )
 
 
 def fit_command(given: Namespace) -> None:
-    """Fit a model or ranker to a file, and print its summary.
+    """Fit a model to the data in a file, and print its summary.
 
     examples:
       ordstat fit wine.csv "rating ~ temp + contact"
@@ -168,7 +168,7 @@ def fit_command(given: Namespace) -> None:
       ordstat fit study.csv "trust ~ age + region" --option cluster=household
       ordstat fit answers.csv "grade ~ hours" --levels "poor,fair,very good"
 
-    The response is numbers, or texts whose order --levels gives, the lowest first.
+    The response is numeric, or text with its order given by --levels, lowest first.
     `ordstat methods` lists the methods; in Python help("ordstat.REDSVM") has the
     options of one.
     """
@@ -248,7 +248,7 @@ def _summary_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "model", help="a file of `ordstat fit --save`, or of fit.save() in Python"
     )
-    text = "model, fit, errors, margins, bounds or all; one screen if left out"
+    text = "model, fit, errors, margins, bounds or all; by default one screen"
     parser.add_argument("section", nargs="?", metavar="SECTION", help=text)
 
 
@@ -268,9 +268,12 @@ def _predict_arguments(parser: ArgumentParser) -> None:
     )
     _add_data(parser)
     parser.add_argument(
-        "--type", default="class", metavar="TYPE", help="what to predict (class)"
+        "--type",
+        default="class",
+        metavar="TYPE",
+        help="what to predict; class by default",
     )
-    text = "shares of quantile, or values of exceed, separated by commas"
+    text = "probabilities for quantile, or values for exceed, separated by commas"
     parser.add_argument("--at", metavar="VALUE,...", help=text)
     text = "columns of the data to copy before the predictions, such as an identifier"
     parser.add_argument("--keep", metavar="COLUMN,...", help=text)
@@ -287,13 +290,13 @@ def predict_command(given: Namespace) -> None:
       ordstat predict logit.ordstat new.csv --type quantile --at 0.25,0.5,0.75
       ordstat predict logit.ordstat new.parquet --keep id,date -o out.parquet
 
-    Writes one row of predictions for each row of the data, in the same order, to the
-    screen as CSV without -o; empty where a value is missing.
+    Writes one row of predictions for each row of the data, in the same order, empty
+    where a value is missing. Without -o it prints them as CSV.
 
-    types: class; of fits with probabilities prob, cum_prob, mean (of the levels if they
-    are numbers, else of ranks from 1), mean_class (of ranks), quantile and exceed
-    (P(response >= value)); of models also linear_predictor and hazard (cratio, sratio);
-    of rules with thresholds score and margin; of rules that vote, votes.
+    types: class; with probabilities also prob, cum_prob, mean (of numeric levels, else
+    of ranks from 1), mean_class (of ranks), quantile and exceed (P(response >= value));
+    for likelihood models also linear_predictor and hazard (cratio, sratio); for methods
+    with thresholds score and margin; for voting methods votes.
     """
     if given.output is not None:
         check_ending(given.output)
@@ -384,7 +387,7 @@ def _parser() -> ArgumentParser:
     """Ordinal regression from the shell: models and rankers for outcomes that have an
     order.
 
-    a first walk:
+    first steps:
       ordstat demo
       python -c "from ordstat.datasets import load; load('wine').to_csv('wine.csv')"
       ordstat fit wine.csv "rating ~ temp + contact" --save wine.ordstat
@@ -412,7 +415,7 @@ def _parser() -> ArgumentParser:
 
 
 def _given(arguments: Sequence[str] | None) -> Namespace:
-    """What the shell gave; UsageError for words that no argument takes."""
+    """The parsed arguments; UsageError for those that the command does not take."""
     given, others = _parser().parse_known_args(arguments)
     if not others:
         return given

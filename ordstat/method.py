@@ -1,4 +1,4 @@
-"""What a method is: a frozen value of hyper-parameters with one `fit`."""
+"""Base class of methods: a frozen dataclass of hyper-parameters with a `fit`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _CELL_BYTES = 48.0
 def option(
     default: Any, check: Callable[..., Any], *bounds: Any, **settings: Any
 ) -> Any:
-    """A field of a method: its default, and the function of `ordstat/checks.py` that
+    """An option of a method: its default, and the function of `ordstat/checks.py` that
     checks its value.
 
-    The option is replaced by what `check(name, value, *bounds, of=method, **settings)`
-    returns, unless that is None.
+    The value becomes what `check(name, value, *bounds, of=method, **settings)` returns;
+    None leaves it unchanged.
     """
 
     def checked(name: str, value: Any, method: Any) -> Any:
@@ -52,7 +52,7 @@ def option(
 
 
 def cost_option(default: str = "absolute") -> Any:
-    """The field of a cost by name, or a matrix of costs."""
+    """The option `cost`: a named cost or a cost matrix."""
     return option(default, _checked_cost)
 
 
@@ -78,20 +78,18 @@ def _checked_cost(name: str, value: Any, of: Any) -> Any:
 
 
 def scaling_option() -> Any:
-    """The field that says how columns are scaled."""
+    """The option `scaling`: how columns are scaled."""
     return option("range", one_of, SCALINGS)
 
 
 def jobs_option() -> Any:
-    """The field of how many threads are at work."""
+    """The option `n_jobs`: number of threads."""
     return option(1, lambda name, value, of: jobs(value, of=of))
 
 
 @dataclass(frozen=True)
 class Supports:
-    """What samples a method can be fitted to; `Method.check` refuses the rest by
-    name.
-    """
+    """Features of a sample that a method supports; `Method.check` refuses others."""
 
     two_levels_only: bool = False
     row_costs: bool = False  # takes Sample.costs
@@ -114,7 +112,7 @@ class Supports:
 
 
 def missing_refused(method: str) -> str:
-    """The message if a method that takes no missing values gets some."""
+    """Error message for missing values in a method that does not support them."""
     return (
         f"{method} takes no missing values (na_action='keep'): leave the rows out with"
         " na_action='omit', fill the values in, or choose a method that takes them,"
@@ -124,8 +122,7 @@ def missing_refused(method: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Method:
-    """Base of all methods: the fields are the hyper-parameters, checked when the value
-    is made.
+    """Base of all methods: the fields are the hyper-parameters, checked on creation.
 
     Every concrete class has a field `cost` (what its predictions minimise), `supports`
     and `fit`; every field has a default. `repr(method)` rebuilds it.
@@ -167,7 +164,7 @@ class Method:
 
     @property
     def cost_matrix(self) -> CostMatrix:
-        """Costs of predictions for rows without separate costs."""
+        """Costs of predictions for rows without costs of their own."""
         # every concrete class has the field
         return CostMatrix.parse(self.cost)  # type: ignore[attr-defined]
 
@@ -184,39 +181,41 @@ class Method:
 
     @property
     def takes_sparse(self) -> bool:
-        """Whether it takes SparseColumns as Rows.X."""
+        """Whether the method supports SparseColumns as Rows.X."""
         return False
 
     @property
     def sparse_instead(self) -> str:
-        """What this method needs to take sparse columns, after a comma; empty if there
-        is no way.
+        """End of the error message for sparse columns: what to do instead, after a
+        comma.
         """
         return ", or choose a method that takes sparse columns (see OrdinalClassifier)"
 
     def for_sparse(self, total: float) -> Method:
-        """The method as it is fitted to sparse columns of rows with weights of this
-        sum.
+        """The method for a fit to sparse columns; `total` is the sum of the case
+        weights.
         """
         return self
 
     def check_sparse(self, X: Any, name: str) -> None:
-        """DataError for sparse columns if this method, of this name, does not take
-        them.
+        """Raise DataError if the method does not support sparse columns; `name` names
+        it in the message.
         """
         if not self.takes_sparse:
             raise needs_dense(name, X.shape, self.sparse_instead)
 
     @property
     def selects(self) -> bool:
-        """Whether it chooses by cross-validation, with the rows of a cluster in one
+        """Whether cross-validation chooses an option, with the rows of a cluster in one
         fold.
         """
         return False
 
     @property
     def own_folds(self) -> bool:
-        """Whether the method makes folds, with clusters in one fold or not."""
+        """Whether the method divides rows into folds, whether or not it keeps clusters
+        together.
+        """
         return self.selects
 
     @property
@@ -226,7 +225,7 @@ class Method:
 
     @property
     def incremental(self) -> bool:
-        """Whether it learns further batches of rows (`partial_fit`)."""
+        """Whether the method can learn further batches of rows (`partial_fit`)."""
         return False
 
     def unsupported(self, what: str) -> OptionError:
@@ -243,11 +242,11 @@ class Method:
             raise self.unsupported("constraints=")
 
     def marked(self, design: Design) -> Design:
-        """The design with what the method has to know about its columns by name."""
+        """The design, with the column information that the method needs."""
         return design
 
     def check(self, sample: Sample) -> None:
-        """Raise where the sample holds something this method does not support."""
+        """Raise an error if the sample has a feature that is not supported."""
         if sparse_part(sample.X) is not None:
             self.check_sparse(sample.X, type(self).__name__)
         present = {
@@ -290,11 +289,11 @@ class Method:
             require_v_shaped(self.costs(sample), sample.y, type(self).__name__)
 
     def memory(self, sample: Sample) -> float:
-        """Bytes that a fit takes beside the rows, roughly."""
+        """Approximate bytes that a fit needs in addition to the rows."""
         return _CELL_BYTES * sample.n * sample.n_levels
 
     def check_size(self, sample: Sample) -> None:
-        """Raise where the fit would hold more numbers than fit into memory."""
+        """Raise an error if the fit needs more memory than there is."""
         n = sample.n
         K = sample.n_levels
         require_memory(
@@ -304,8 +303,8 @@ class Method:
         )
 
     def parameter_names(self, design: Design) -> list[str]:
-        """Names of what a fit estimates, before it is fitted; empty where the method
-        has no coefficients by name.
+        """Names of the parameters before the fit; empty if the method has no named
+        coefficients.
         """
         return []
 
@@ -316,21 +315,19 @@ class Method:
         raise TypeError(f"{type(self).__name__} defines no fit")
 
     def with_cost(self, cost: Any) -> Self:
-        """The same with another cost."""
+        """A copy with another cost."""
         # every concrete class has the field
         return replace(self, cost=cost)  # type: ignore[call-arg]
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Norms of the fitted potential for margins and bounds; None where they have no
-        meaning.
-        """
+        """Norms of the fitted potential for margins and bounds; None without a norm."""
         return None
 
     def extra_bounds(
         self, sample: Sample, fit: Fit, geometry: Geometry, delta: float
     ) -> MarginBounds:
-        """Bounds of this method alone, beside those of every threshold rule; each holds
-        with probability 1 - delta.
+        """Bounds specific to this method, in addition to those of every threshold rule;
+        each holds with probability 1 - delta.
         """
         from .judging.margin_bounds import MarginBounds
 
@@ -370,9 +367,7 @@ def _code(value: Any) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """An option's value in print; a matrix, kept as the tuple of its rows, by its
-    shape.
-    """
+    """An option's value as text; a matrix (a tuple of rows) is shown by its shape."""
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         return f"matrix of {len(value)} x {len(value[0])}"
     return _code(value)

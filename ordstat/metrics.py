@@ -1,8 +1,8 @@
 """Measures of ordered predictions as functions and scorers for scikit-learn.
 
-Every function takes the observed levels and a prediction, uses the order of the levels
-rather than that of the alphabet, and takes `sample_weight`. `scorer("rps")` makes one a
-scorer for `cross_val_score` and `GridSearchCV`.
+Every function takes the observed levels and a prediction, uses the order of the levels,
+not alphabetical order, and takes `sample_weight`. `scorer("rps")` returns a scorer for
+`cross_val_score` and `GridSearchCV`.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ def log_loss(
 ) -> float:
     """Mean of -log P(observed level), with columns in the order of the levels.
 
-    scikit-learn's function of this name sorts the labels by the alphabet, also those in
-    `labels`. Probabilities are not clipped: an observed level of probability 0 gives an
-    infinite loss.
+    scikit-learn's function of this name sorts labels alphabetically, even those given
+    as `labels`. Probabilities are not clipped: an observed level of probability 0 gives
+    an infinite loss.
 
     Parameters
     ----------
@@ -151,8 +151,8 @@ def mean_absolute_rank_error(
         Case weights.
     labels : sequence, optional
         All levels in order, lowest first. Needed for text without an order. Otherwise
-        an ordered categorical keeps its order, and numbers are sorted, so that a level
-        which occurs nowhere is no step.
+        an ordered categorical keeps its order, and numbers are sorted; numbers that do
+        not occur are not counted as levels.
 
     Returns
     -------
@@ -182,8 +182,9 @@ def macro_absolute_rank_error(
     sample_weight: Any = None,
     labels: Sequence[Any] | None = None,
 ) -> float:
-    """The mean over observed levels of the mean number of ranks between observed and
-    predicted levels, so that rare levels count as much as common ones.
+    """Macro-averaged absolute error: the mean over the observed levels of the mean
+    number of ranks between observed and predicted levels. Rare levels count as much as
+    common ones.
 
     Levels without observed rows are left out of the mean.
 
@@ -310,7 +311,7 @@ def kendall_tau_b(
     Returns
     -------
     float
-        From -1 to 1; NaN if one of the two has one level throughout.
+        From -1 to 1; NaN if all observed or all predicted levels are equal.
 
     Raises
     ------
@@ -337,8 +338,8 @@ def concordance(
     sample_weight: Any = None,
     labels: Sequence[Any] | None = None,
 ) -> float:
-    """C index: share of the pairs of rows with different levels whose scores are in the
-    same order; equal scores count one half.
+    """Concordance (C) index: the share of pairs of rows with different levels whose
+    scores are in the same order. Equal scores count one half.
 
     With two levels it is the area under the ROC curve.
 
@@ -409,7 +410,7 @@ _MEASURES = {
 
 @dataclass(frozen=True)
 class OrdinalScorer:
-    """A scorer, called as scorer(model, X, y); what `scorer` returns.
+    """A scorer for scikit-learn, called as scorer(model, X, y); returned by `scorer`.
 
     Attributes
     ----------
@@ -511,7 +512,7 @@ def scorer(name: str, labels: Sequence[Any] | None = None) -> OrdinalScorer:
     Raises
     ------
     OptionError
-        An unknown name, or labels that are no list of different labels.
+        An unknown name, or `labels` that are not a list of distinct labels.
 
     References
     ----------

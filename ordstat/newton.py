@@ -122,8 +122,8 @@ class CholeskyFactor:
         )
 
     def least_share(self, matrix: Blocks) -> float:
-        """The smallest share of a diagonal entry of the factored matrix that the
-        entries before it leave.
+        """The smallest ratio of a pivot to its diagonal entry of the factored matrix;
+        near 0 if the matrix is nearly singular.
         """
         diagonal = np.einsum("...ii->...i", matrix.diagonal).reshape(-1)
         roots = np.concatenate([self.band[0], self.schur.diagonal()])
@@ -234,8 +234,8 @@ class Blocks:
         )
 
     def damped(self, share: float) -> Blocks:
-        """This matrix plus a share of the absolute value of its diagonal, entries that
-        vanish a little raised.
+        """This matrix plus a share of the absolute value of its diagonal; diagonal
+        entries near 0 are raised a little.
         """
         parts = [
             np.einsum("...ii->...i", matrix).reshape(-1)
@@ -314,8 +314,8 @@ class Blocks:
         return full
 
     def flat_directions(self) -> FloatArray:
-        """(A + q, f) directions whose curvature, on units of curvature 1, may be
-        rounding of 0; none of a large matrix.
+        """(A + q, f) directions whose curvature, after scaling the diagonal to 1, may
+        be rounding of 0; none for a large matrix.
         """
         size = self.diagonal.shape[0] * self.diagonal.shape[1] + self.rest.shape[0]
         if size > _LARGE:
@@ -326,7 +326,7 @@ class Blocks:
         return np.asarray(vectors[:, values <= _FLAT] / units[:, None])
 
     def condition_number(self) -> float:
-        """Largest over smallest eigenvalue; NaN of a large matrix."""
+        """Largest over smallest eigenvalue; NaN for a large matrix."""
         if (
             self.diagonal.shape[0] * self.diagonal.shape[1] + self.rest.shape[0]
             > _LARGE
@@ -353,8 +353,8 @@ class Evaluation:
         return math.isfinite(self.loglik)
 
     def along(self, matrix: FloatArray, n_alpha: int = 1) -> Evaluation:
-        """The same by y where x = matrix y; the first `n_alpha` of y belong to the
-        thresholds.
+        """The evaluation by y, where x = matrix y; the first `n_alpha` elements of y
+        belong to the thresholds.
         """
         dense = matrix.T @ self.information.dense() @ matrix
         return Evaluation(
@@ -363,8 +363,8 @@ class Evaluation:
 
 
 class Deferred(Evaluation):
-    """An evaluation whose derivatives are dear: they are computed where a step is
-    accepted.
+    """An evaluation whose derivatives are costly: they are computed only for accepted
+    steps.
     """
 
     _derivatives: Callable[[], tuple[FloatArray, Blocks]]
@@ -400,7 +400,7 @@ class Objective(Protocol):
 
 
 class Ended(Enum):
-    """How a search ended, with the words for it."""
+    """How a search ended, with the message shown."""
 
     CONVERGED = "converged"
     ROUNDING = "converged to rounding"
@@ -429,7 +429,7 @@ class Optimum:
         Factor of `information`.
     damping : float
     step : (P,)
-        The Newton step not taken any more, an estimate of the remaining error.
+        The next Newton step, not taken: an estimate of the remaining error.
     logliks : (iterations + 1,)
     decrements : (iterations + 1,)
     unit : float
@@ -460,7 +460,7 @@ class Optimum:
 
     @property
     def stopped(self) -> bool:
-        """Whether the search made as many iterations as it may."""
+        """Whether the search reached its limit of iterations."""
         return self.ended is Ended.MOST_ITERATIONS
 
     @property

@@ -130,7 +130,7 @@ _LEFT_OUT = {
 
 def dataclass_named(name: str, names: set[str]) -> Any:
     """The dataclass of a name such as "formula.sample.Sample" that has fields of these
-    names; fields that it got later have defaults. None if there is no such class.
+    names; fields added later take their defaults. None if there is no such class.
     """
     present = _MOVED.get(name, name)
     module, _, last = present.rpartition(".")
@@ -216,7 +216,7 @@ def _name(function: Any) -> list[str]:
 
 
 class Codec(NamedTuple):
-    """How values of a type stand in a file: their parts, and the value of these."""
+    """How values of a type are stored: conversion to parts, and back."""
 
     kind: Any
     parts: Callable[[Any], Any]
@@ -301,8 +301,8 @@ VALUES: dict[str, Codec] = {
 
 
 def check_walk(left: Any, right: Any, leaf: Any, column: Any, width: float) -> None:
-    """DataError if a child does not come after its parent, or a node looks at a column
-    that is not there.
+    """Raise DataError if a child does not follow its parent, or a node refers to a
+    column that does not exist.
     """
     places = np.arange(left.size)
     inner = ~leaf
@@ -569,8 +569,8 @@ def model_parts(value: Any) -> list[Any] | None:
 
 
 def as_model(name: str, written: str, state: Any) -> Any:
-    """The object of its parts; DataError if it is of another version, or its trees are
-    not trees.
+    """The object made of its parts; DataError if its version differs or its trees are
+    invalid.
     """
     if written != (here := _series()):
         raise DataError(
@@ -627,7 +627,7 @@ def _tag_of(kind: Any) -> str | None:
 
 @dataclass(eq=False)
 class Packing:
-    """Values on their way into a file."""
+    """Conversion of values to JSON and arrays."""
 
     objects: list[Any] = field(default_factory=list)
     arrays: list[AnyArray] = field(default_factory=list)
@@ -672,7 +672,7 @@ class Packing:
 
 @dataclass(eq=False)
 class Unpacking:
-    """Values on their way out of a file."""
+    """Conversion of JSON and arrays to values."""
 
     arrays: list[AnyArray]
     written_by: str
@@ -781,7 +781,7 @@ def _nested(given: Any) -> Iterator[tuple[Any, int]]:
 
 
 def fit_of(tree: Any, arrays: list[AnyArray]) -> Any:
-    """The fit of a document and arrays, checked."""
+    """The fit stored as a JSON document and arrays, checked."""
     _check_size(tree, arrays)
     unpacking = Unpacking(arrays, tree.get("written_by", _WRITER))
     for entry in tree["objects"]:
@@ -816,7 +816,7 @@ MOST_VALUES = 4_000_000
 
 
 def save(fit: Any, path: str | os.PathLike[str]) -> None:
-    """Put the fit into a file, from which `ordstat.load` reads it."""
+    """Save the fit to a file, to be read by `ordstat.load`."""
     check_name(path)
     packing = Packing()
     tree = {"fit": packing.pack(fit), "objects": packing.objects}
@@ -847,9 +847,7 @@ def _write(file: IO[bytes], text: bytes, arrays: Sequence[AnyArray]) -> None:
 
 
 def check_name(path: Any) -> None:
-    """OptionError if this is not a path, or it has the ending of another kind of file,
-    such as the data.
-    """
+    """Raise OptionError if this is not a path, or ends in another than ".ordstat"."""
     if not isinstance(path, (str, os.PathLike)):
         raise OptionError(
             f"path must be the name of a file, such as 'model.ordstat'; got {path!r}."
@@ -885,19 +883,19 @@ UNREADABLE = (
 def load(
     path: str | os.PathLike[str], data: Any = None, *, max_bytes: int = 2 * 1024**3
 ) -> OrdinalResults:
-    """The fit in a file of `fit.save(path)`.
+    """Load a fit that was saved by `fit.save(path)`.
 
-    Nothing in the file can run: it holds values and no code. What needs the data frame,
-    as `update` with another formula does, needs `data` here or there; everything else
-    works as on the fit that was saved, to the last bit.
+    The file holds values and no code, so nothing in it can run. Methods that need the
+    data frame, such as `update` with another formula, need `data` here or in their
+    call. Everything else works exactly as on the saved fit.
 
     Parameters
     ----------
     path : str or path-like
     data : data frame, optional
-        The data of the fit; the fit that comes back then has them at hand.
+        The data of the fit, kept for methods that need them.
     max_bytes : int
-        How large the content of the file may be, unpacked; 2 GiB unless given.
+        Largest size of the unpacked content in bytes; 2 GiB by default.
 
     Returns
     -------

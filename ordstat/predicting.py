@@ -1,4 +1,4 @@
-"""What a fit predicts: the types of predictions, and data with predictions added."""
+"""Predictions of a fit: their types, and data with predictions added."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def prediction(
 
 
 def known_type(fit: OrdinalResults, type: str) -> str:
-    """The type of prediction that a text means; OptionError if the fit does not have
-    it.
+    """The type of prediction that a text means. Raise OptionError if the fit does not
+    have it.
     """
     name = canonical(type, fit.prediction_types)
     if name is None:
@@ -62,7 +62,7 @@ def known_type(fit: OrdinalResults, type: str) -> str:
 
 
 def unknown_type(fit: OrdinalResults, type: str) -> OptionError:
-    """The error of a type that `predict` does not take."""
+    """The error for a type that `predict` does not support."""
     if not isinstance(type, str) or type not in PREDICTION_TYPES:
         return unknown("type", type, fit.prediction_types)
     if type == "margin" and fit.no_margins is not None:

@@ -183,7 +183,7 @@ class MarginResults(ThresholdResults):
     """
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
+        """One-row summary of the fit."""
         frame = figures(self)
         frame.insert(
             2,

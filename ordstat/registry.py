@@ -149,8 +149,8 @@ PLAIN = {
 
 
 def spelled(method: Any) -> str | None:
-    """The method string that a text spells, up to case, hyphens, underscores and
-    blanks; None if there is no such.
+    """The method string that a text means, ignoring case, hyphens, underscores and
+    blanks; None if there is none.
     """
     return canonical(method, METHODS)
 
@@ -166,7 +166,7 @@ def resolve(
     ----------
     method : str or Method
         A name of the registry ("clm", "logit", "redsvm", ...; case, hyphens,
-        underscores and blanks do not count) or a value such as REDSVM(C=10).
+        underscores and blanks are ignored) or a value such as REDSVM(C=10).
     options : mapping, optional
         Hyper-parameters by name; only with a string.
     arguments : iterable of str
@@ -209,9 +209,7 @@ def resolve(
 
 
 def option_names(entry: Entry) -> list[str]:
-    """Options that a user can set beside the method string (those the string fixes are
-    left out).
-    """
+    """Options that a user can set with the method string, as it does not fix them."""
     return [f.name for f in fields(entry.method) if f.name not in entry.preset]
 
 

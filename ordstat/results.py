@@ -1,5 +1,5 @@
-"""What every fit has: its rows, levels and figures, predictions, errors, augment,
-update, plot, save.
+"""What every fit has: rows and levels, predictions, errors, augment, update, plot,
+save.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _MOST_CELLS = 20_000_000
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class OrdinalResults:
-    """A fitted ranker with the names of its data: what it predicts, how good it is, and
-    its summary.
+    """Base class of the results of every method: predictions, errors, plots and
+    summary.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class OrdinalResults:
     fit : Fit
         Arrays only.
     fitter : callable(design, method, options, vcov, calibrate=) or None
-        Fits again, for `update`.
+        Function that fits again, for `update`.
     calibrated : method or None
         The method with the calibration of its scores, or None.
     """
@@ -157,7 +157,9 @@ class OrdinalResults:
 
     @property
     def answers(self) -> tuple[Sample, FloatArray]:
-        """Rows with answers, and how many rows of the fit each of them represents."""
+        """Rows with observed responses, and how many rows of the fit each of them
+        represents.
+        """
         sample = self.design.sample
         return sample, np.ones(sample.n)
 
@@ -173,7 +175,7 @@ class OrdinalResults:
 
     @property
     def certificate(self) -> Certificate:
-        """How far the fit is from its optimum, proven."""
+        """How far the fit is from its optimum, or another check of the computation."""
         return self.fit.certificate
 
     @property
@@ -187,17 +189,18 @@ class OrdinalResults:
 
     @property
     def response(self) -> pd.Series:
-        """(n,) answers of the rows of the fit, on the index of the data.
+        """(n,) response of the rows of the fit, on the index of the data.
 
-        An ordered categorical of the levels. Those of `interval(low, high)` and
-        `Surv(time, event)` are objects, as they were given: exact answers, and others
-        as pandas.Interval of numbers (low < answer <= high) or "low to high" of labels.
+        An ordered categorical of the levels. Responses given by `interval(low, high)`
+        or `Surv(time, event)` are objects: an exact response is its level, another a
+        pandas.Interval of numbers (low < response <= high) or, for labels, the text
+        "low to high".
 
         Raises
         ------
         DataError
-            Answers known in part, and the data are not at hand (a fit is saved without
-            them) or have changed.
+            The response has intervals, and the data are not at hand (a fit is saved
+            without them) or have changed.
 
         Examples
         --------
@@ -211,7 +214,7 @@ class OrdinalResults:
         return response_of(self.design)
 
     def model_matrix(self, newdata: Any = None, part: str = "location") -> pd.DataFrame:
-        """The columns that the model is fitted to, as R's model.matrix.
+        """Design matrix: the columns that the model is fitted to, as R's model.matrix.
 
         Parameters
         ----------
@@ -249,7 +252,7 @@ class OrdinalResults:
 
     @property
     def trace(self) -> Trace:
-        """How the solver went."""
+        """Iterations of the solver, with the objective after each."""
         return self.fit.trace
 
     @property
@@ -263,8 +266,8 @@ class OrdinalResults:
         return self.in_memory and self.design.sample.n * len(self.levels) > _MOST_CELLS
 
     def names_shown(self, labels: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Printed names of columns, terms and parameters, by their names, with the
-        user's labels.
+        """Printed names of columns, terms and parameters by name, with the user's
+        labels.
         """
         given = label_texts(labels)
         pairs = self.design.spec.shown(given)
@@ -273,7 +276,7 @@ class OrdinalResults:
 
     @property
     def all_parameters(self) -> list[Parameter]:
-        """Records of the thresholds and coefficients, including those of random
+        """Records of all parameters: thresholds, coefficients and those of random
         effects.
         """
         columns = self.design.spec.column_names["location"]
@@ -302,19 +305,21 @@ class OrdinalResults:
 
     @property
     def learner(self) -> Any:
-        """What fits other rows in the same way: the method, with its calibration if it
-        has one.
+        """What is fitted to other rows, as in cross-validation: the method, with its
+        calibration if it has one.
         """
         return self.method if self.calibrated is None else self.calibrated
 
     @property
     def fold_sample(self) -> Sample:
-        """The rows of the fit for folds, with the clusters that stay together."""
+        """The rows of the fit for cross-validation, with the clusters that stay in one
+        fold.
+        """
         return self.design.sample
 
     @property
     def fit_for_new_rows(self) -> Fit:
-        """What predicts new rows that are judged."""
+        """The fit that predicts new rows for error measures."""
         return self.fit
 
     def error_notes(self, new: bool, folds: bool) -> list[str]:
@@ -340,14 +345,10 @@ class OrdinalResults:
         )
 
     def check_rows(self) -> None:
-        """UnavailableError where the rows that the fit was learned from are not all at
-        hand to fit again.
-        """
+        """Raise UnavailableError if some rows of the fit are not at hand to refit."""
 
     def check_parts(self) -> None:
-        """UnavailableError where the method cannot be fitted to parts of the rows of
-        the fit.
-        """
+        """Raise UnavailableError if parts of the rows cannot be fitted."""
         self.check_rows()
         if self.method.pairwise:
             raise UnavailableError(
@@ -378,18 +379,19 @@ class OrdinalResults:
             ". ~ x1". A text that begins with a sign is added to the old right side: "+
             x3" is "~ . + x3".
         nominal, scale : str, optional
-            A dot stands for the old one; "~ 1" takes the effects away.
+            A dot stands for the old one; "~ 1" removes the effects.
         method : str or Method, optional
-            The new method has its defaults, but for options given here; a DataWarning
-            names options of the fit, such as penalty=, that it leaves out.
+            A new method starts from its defaults and the options given here; a
+            DataWarning names options of the fit, such as penalty=, that are not carried
+            over.
         data : data frame, optional
-            The data of the fit if not given; they must still be what they were.
+            By default the data of the fit, which must not have changed.
         **changes
             Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...)
-            and options of the method (link, cost, C, ...). The covariance of a
-            likelihood fit stays, with its clusters. Constraints stay where their
-            columns are still in the model, and a DataWarning names the others;
-            `constraints={}` takes all away.
+            and options of the method (link, cost, C, ...). A likelihood fit keeps its
+            type of covariance and its clusters. Constraints on columns that are still
+            in the model are kept, and a DataWarning names the others; `constraints={}`
+            removes all.
 
         Returns
         -------
@@ -433,16 +435,16 @@ class OrdinalResults:
             levels. "margin": left and right margin, raw and normalised; needs the
             response in `newdata`. Likelihood methods, and any other fitted with
             calibrate=True, also have "prob", P(response = level), and "cum_prob",
-            P(response <= level), one column per level, and what follows from these: in
-            numbers of the labels "mean" and "quantile", "mean_class" (the expected
-            rank, 1..K) and "exceed", P(response >= at). Voting methods have "votes" of
-            every level in place of score and margin. Calibration does not change the
-            classes, which need not be the most probable level.
+            P(response <= level), one column per level, and values derived from these:
+            "mean" (of numeric labels, else of ranks), "mean_class" (the expected rank,
+            1..K), "quantile" and "exceed", P(response >= at). Voting methods have
+            "votes" for every level instead of score and margin. Calibration does not
+            change the classes, which need not be the most probable level.
         at : number, label or list of these, optional
             Shares of "quantile" in (0, 1), by default the median; values of "exceed",
             by default every level above the lowest. A list gives a column for each.
         interpolate : bool
-            Whether quantiles lie between levels, as in R's rms.
+            Whether quantiles are interpolated between levels, as in R's rms.
 
         Returns
         -------
@@ -485,9 +487,9 @@ class OrdinalResults:
         """Write predictions to a Parquet file, block by block, for data larger than
         memory.
 
-        An existing file is replaced once the new one is complete, unless the data name
-        it. Which files a polars or DuckDB pattern, a view or a Dask frame reads is not
-        known, so write elsewhere.
+        An existing file is replaced once the new one is complete. The path must not be
+        one of the data files; those that a polars or DuckDB pattern, a view or a Dask
+        frame reads are not known to ordstat, so write to another folder.
 
         Parameters
         ----------
@@ -533,14 +535,15 @@ class OrdinalResults:
             Gets the columns added, on its own index. If not given, the rows of the fit
             with their response and the columns of the formula; the response alone where
             the data of the fit are not at hand (after unpickling), or their index does
-            not tell which rows were used.
+            not identify the rows used.
 
         Returns
         -------
         pandas.DataFrame
-            `.fitted` level, `.score`, one `.prob_<level>` a level where there are
-            probabilities, and, where the response is there, `.left_margin` and
-            `.right_margin`.
+            The data with `.fitted` (the predicted level), `.score`, `.prob_<level>` if
+            the method has probabilities, and `.left_margin` and `.right_margin` if the
+            response is known. Voting methods have `.votes_<level>` instead of scores
+            and margins.
 
         Raises
         ------
@@ -559,7 +562,7 @@ class OrdinalResults:
         return augmented(self, data)
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit.
+        """One-row summary of the fit, as R's glance.
 
         Examples
         --------
@@ -582,23 +585,23 @@ class OrdinalResults:
         seed: int | np.random.Generator = 0,
         callback: Progress | None = None,
     ) -> pd.DataFrame:
-        """Every error measure, on the rows of the fit and on rows it has not seen.
+        """Error measures on the rows of the fit, on new data and by cross-validation.
 
         Parameters
         ----------
         newdata : data frame, optional
             With the response: gives a column "new data".
         weights : str or (N,) array, optional
-            Case weights of `newdata`; a string names its column. A Series must have its
-            index.
+            Case weights of `newdata`; a string names its column. A Series must have the
+            index of `newdata`.
         cv : int, optional
-            Number of folds of a cross-validation: gives columns "cv" and "cv se".
-            Clusters stay in one fold, and so do the groups of random effects (of
-            crossed ones the more numerous), whose rows are then predicted by averages
-            over the random effects. A row of whole weight w is dealt out as w rows,
-            unless columns tell nearly all rows apart, so that a flexible model would
-            know the twins of a held-out row. Within `joblib.parallel_config(n_jobs=4)`
-            folds are fitted side by side.
+            Number of folds of a cross-validation: gives columns "cv" and "cv se". Rows
+            of a cluster stay in one fold, as do those of a group of random effects (if
+            crossed, of the more numerous groups), which are then predicted by averages
+            over the random effects. A row of whole-number weight w counts as w rows,
+            which can be in different folds. If columns distinguish nearly all rows they
+            stay together, as a flexible model would have seen copies of a held-out row.
+            Within `joblib.parallel_config(n_jobs=4)` folds are fitted in parallel.
         seed : int or numpy.random.Generator
             Seed of the folds.
         callback : callable(step, total, message), optional
@@ -633,7 +636,7 @@ class OrdinalResults:
         return error_measures(self, newdata, weights, cv, seed, callback)
 
     def confusion(self, newdata: Any = None, *, weights: Any = None) -> pd.DataFrame:
-        """Weight of the rows of each observed level (rows) that are given each level
+        """Confusion matrix: case weights by observed level (rows) and predicted level
         (columns).
 
         Parameters
@@ -742,7 +745,7 @@ class OrdinalResults:
         newdata : data frame, optional
             Independent rows not used in the fit, with the response.
         delta : float in (0, 1)
-            Chance that a bound fails, for each bound.
+            Probability that a bound fails, for each bound.
         weights : str or (N,) array, optional
             Whole-number case weights of `newdata`.
         cv : int, optional
@@ -756,9 +759,10 @@ class OrdinalResults:
         -------
         pandas.DataFrame
             Columns value, trivial (the largest value possible), vacuous (value not
-            below trivial), observed (the error of the new or held-out rows; of a margin
-            bound the training error at that margin), margin (Delta, in normalised
-            units), delta, source. `attrs["notes"]` says why a bound is missing.
+            below trivial), observed (the error of the new or held-out rows; for a
+            margin bound, the training error at that margin), margin (Delta, in
+            normalised units), delta, source. `attrs["notes"]` says why a bound is
+            missing.
 
         Raises
         ------
@@ -807,7 +811,7 @@ class OrdinalResults:
             Curves of P(response <= low) for every threshold "low|high", or of
             P(response = level).
         bins : int
-            At most; rows of equal predictions stay together.
+            Largest number of bins; rows with equal predictions stay together.
         level : float in (0, 1)
             Confidence level of the intervals.
         weights : str or (N,) array, optional
@@ -817,9 +821,16 @@ class OrdinalResults:
         -------
         pandas.DataFrame
             Columns split (or level), bin, predicted (mean probability), observed
-            (share), lower and upper (its Wilson limits, of independent rows; NaN for
-            the rows of a fit with clusters or a survey design) and weight, one row per
-            curve and bin.
+            (share), lower and upper (Wilson confidence limits for independent rows; NaN
+            for the rows of a fit with clusters or a survey design) and weight, one row
+            per curve and bin.
+
+        Raises
+        ------
+        OptionError
+            The method has no probabilities: fit it with `calibrate=True`.
+        DataError, UnavailableError
+            As in `errors`.
 
         Examples
         --------
@@ -840,10 +851,10 @@ class OrdinalResults:
     ) -> pd.DataFrame:
         """Calibration intercept and slope of the probabilities at each threshold.
 
-        A logistic regression of "the answer is at or below the threshold" on the logit
-        of its predicted probability has intercept 0 and slope 1 if predictions are
-        calibrated. A slope below 1 means predictions that are too extreme, as those of
-        an overfitted model; a positive intercept means low answers that are more
+        A logistic regression of "the response is at or below the threshold" on the
+        logit of the predicted probability has intercept 0 and slope 1 if predictions
+        are calibrated. A slope below 1 means that predictions are too extreme, as those
+        of an overfitted model. A positive intercept means that low levels are more
         frequent than predicted.
 
         Parameters
@@ -852,18 +863,18 @@ class OrdinalResults:
             With the response. Without it: the rows of the fit, for a calibrated fit by
             their cross-fitted scores.
         level : float in (0, 1)
-            Confidence level of the limits.
+            Confidence level of the intervals.
         weights : str or (N,) array, optional
             Case weights of `newdata`.
 
         Returns
         -------
         pandas.DataFrame
-            One row for each threshold "low|high": predicted (mean probability of an
-            answer at or below it), observed (its share), intercept (with the slope held
-            at 1) and slope, each with its Wald limits for independent rows. NaN where
-            there is no estimate, or rows depend on each other; a note says why.
-            Probabilities below 1e-6 or above 1 - 1e-6 count as these.
+            One row for each threshold "low|high": predicted (mean probability of a
+            response at or below it), observed (its share), intercept (with the slope
+            held at 1) and slope, each with Wald confidence limits for independent rows.
+            NaN where there is no estimate, or rows depend on each other; a note says
+            why. Probabilities below 1e-6 or above 1 - 1e-6 count as these.
 
         Raises
         ------
@@ -948,14 +959,14 @@ class OrdinalResults:
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> data = datasets.load("anes96")
+        >>> data = datasets.load("anes96").sample(frac=1.0, random_state=1)
         >>> fit = ordfit("PID ~ selfLR + age + educ + income", data=data[:600])
         >>> intervals = fit.conformal(0.8)
         >>> intervals.predict(data[600:601]).to_numpy().tolist()
-        [['Independent-Republican', 'Strong Republican']]
+        [['Strong Democrat', 'Independent']]
         >>> every = intervals.coverage(data[600:]).loc["all", ["coverage", "size"]]
         >>> every.round(3).tolist()
-        [0.852, 3.77]
+        [0.852, 3.73]
         """
         from .judging.conformal import conformal_intervals
 
@@ -974,22 +985,22 @@ class OrdinalResults:
         level: float = 0.95,
         callback: Progress | None = None,
     ) -> pd.DataFrame:
-        """Importance of the variables: by how much predictions are worse when a
-        variable's values are permuted.
+        """Importance of the variables: how much worse predictions become when the
+        values of a variable are permuted.
 
         A variable is permuted in the data, so all columns that the formula derives from
         it change together: those of a factor or spline, `x + I(x**2) + x:z`. A row of
-        weight w is w rows. The importance says how much this fit uses a variable, not
-        what the variable is worth: if two variables are correlated, each can replace
-        the other, both may look of little use, and permuted rows may be impossible.
-        Leave both out together (`update`) to know what they are worth.
+        weight w counts as w rows. The importance says how much this fit uses a
+        variable, not what the variable is worth: if two variables are correlated, each
+        can replace the other, both may look of little use, and permuted rows may be
+        impossible. Leave both out together (`update`) to know what they are worth.
 
         Parameters
         ----------
         kind : {"permutation", "gain"}, optional
-            "gain": what the trees or rounds of a fit gain by each column, on the rows
-            of the fit; nothing below goes with it. If not given, "gain" where there is
-            one and nothing below is, else "permutation".
+            "gain": the gains of the trees or rounds by each column, on the rows of the
+            fit; it takes none of the options below. By default "gain" if the method has
+            it and no option below is given, else "permutation".
         newdata : data frame, optional
             Rows to judge by, with the response; the rows of the fit if not given, but
             training rows make an overfitted model look good.
@@ -1011,11 +1022,11 @@ class OrdinalResults:
         Returns
         -------
         pandas.DataFrame
-            "permutation": importance, the mean rise of the measure; std_error, of that
-            mean over the permutations alone, not over other rows (NaN of one
-            permutation); lower and upper, its limits by Student's t. The index has the
-            variables, most important first. "gain": importance, of sum 1, and what else
-            a method knows, by column.
+            "permutation": importance, the mean increase of the measure; std_error of
+            this mean, over the permutations alone, not over other rows (NaN for one
+            permutation); lower and upper, its confidence limits by Student's t. The
+            index has the variables, most important first. "gain": importance, with sum
+            1, and further figures of the method, by column.
 
         Raises
         ------
@@ -1025,7 +1036,7 @@ class OrdinalResults:
         OptionError
             An unknown kind or measure, or options of permutations with kind="gain".
         UnavailableError
-            A fit to similarities of rows.
+            The fit has a precomputed kernel, and no variables.
 
         Notes
         -----
@@ -1057,21 +1068,21 @@ class OrdinalResults:
         )
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
-        """Write a page about the fit: question, data, summary, pictures, references.
+        """Write an HTML report of the fit: question, data, summary, plots, references.
 
         Parameters
         ----------
         path : str or path, optional
-            "report.html": one file that needs neither network nor scripts, and prints
-            well. A file that exists is replaced. Without a path the whole summary is
-            returned, as `fit.summary("all")`.
+            Such as "report.html": one file that needs neither network nor scripts. An
+            existing file is replaced. Without a path the whole summary is returned, as
+            by `fit.summary("all")`.
         pictures : bool
-            Whether to draw (by matplotlib).
+            Whether to include plots, which need matplotlib.
 
         Returns
         -------
-        pathlib.Path
-            The file.
+        pathlib.Path or Summary
+            The file; without a path the whole summary.
 
         Raises
         ------
@@ -1097,12 +1108,12 @@ class OrdinalResults:
         return written_report(self, path, pictures=pictures)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Put the fit into a file, from which `ordstat.load` reads it.
+        """Save the fit to a file, to be read by `ordstat.load`.
 
-        The file holds the numbers of the fit, with the columns of its model, the
-        response and the labels of its rows, and not the data frame. It is a zip of JSON
-        and arrays, and no code: unlike a pickle, a file from someone else is safe to
-        load. An existing file is replaced once the new one is complete.
+        The file holds the estimates, the model matrix, the response and the row labels,
+        but not the data frame. It is a zip of JSON and arrays without code: unlike a
+        pickle, a file from someone else is safe to load. An existing file is replaced
+        once the new one is complete.
 
         Parameters
         ----------
@@ -1112,9 +1123,9 @@ class OrdinalResults:
         Raises
         ------
         OptionError
-            A path that ends in anything else. The fit holds something that is no value:
-            a kernel or a formula of your own code, or a classifier that ordstat does
-            not know.
+            The path has an ending other than ".ordstat". Or the fit holds something
+            that cannot be stored: a kernel or formula function of your own, or a
+            classifier that ordstat does not know.
         DataError
             The file cannot be written.
 
@@ -1141,19 +1152,19 @@ class OrdinalResults:
 
     @property
     def plot(self) -> Plots:
-        """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        """Plots of the fit by matplotlib, such as `fit.plot.latent()`."""
         from .plots.accessor import RankerPlots
 
         return RankerPlots(self)
 
     def summary(self, section: str | None = None) -> Summary:
-        """The summary: its text is str(), its tables are in `.tables`.
+        """Summary of the fit: print it, or take its tables from `.tables`.
 
         Parameters
         ----------
         section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
-            One part in full, or all; one screen of the most important figures unless
-            given.
+            One part in full, or all parts; by default one screen of the most important
+            figures.
 
         Raises
         ------
@@ -1172,8 +1183,8 @@ class OrdinalResults:
     # Words
 
     def alerts(self) -> list[Alert]:
-        """Warnings about the fit, and what its summary notes of doubtful estimates:
-        (category, message).
+        """Warnings about the fit, with those that only the summary shows: (category,
+        message).
         """
         return self.fit_warnings()
 
@@ -1189,19 +1200,19 @@ class OrdinalResults:
 
     @property
     def kind(self) -> str:
-        """What was fitted, in a word or two."""
+        """The kind of model in a word or two."""
         return "Ranker"
 
     @property
     def title(self) -> str:
-        """Head of what is printed."""
+        """Title of the printed fit and summary."""
         recipe = self.design.recipe
         nominal = f"; nominal {recipe.nominal}" if recipe.nominal else ""
         scale = f"; scale {recipe.scale}" if recipe.scale else ""
         return f"{self.kind}: {self.design.formula}{nominal}{scale}"
 
     def estimates(self) -> list[Table]:
-        """What was estimated, a table of one column for each kind; empty for methods
+        """Tables of the estimates, one for each kind of parameter; empty for methods
         without coefficients and thresholds.
         """
         return []
@@ -1213,7 +1224,7 @@ class OrdinalResults:
         return ()
 
     def summary_data(self) -> Report:
-        """All of the summary as data."""
+        """The whole summary as data."""
         raise TypeError(f"{type(self).__name__} defines no summary_data")
 
     # Rows
@@ -1448,19 +1459,19 @@ class OrdinalResults:
         return cast(GapRule, self.fit.rule).gaps(rows, scores)
 
     def why_unavailable(self, question: str, other_rows: bool = False) -> str:
-        """Why this fit does not answer a question; empty if it does.
+        """Why a method such as `errors` is not available for this fit; empty if it is.
 
         Parameters
         ----------
         question : str
             Such as "errors()".
         other_rows : bool
-            Whether it is asked of other rows than those of the fit.
+            Whether the question is about other rows than those of the fit.
         """
         return ""
 
     def require_available(self, question: str, other_rows: bool = False) -> None:
-        """Refuse what `why_unavailable` has a reason for.
+        """Raise UnavailableError if `why_unavailable` gives a reason.
 
         Parameters
         ----------

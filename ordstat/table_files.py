@@ -39,8 +39,8 @@ class TableFile:
         A name that ends in .csv, .tsv (or these with .gz), .parquet or .pq; any name
         with a separator.
     separator, encoding, decimal : str, optional
-        Of a text file: what stands between columns, how letters are stored (UTF-8) and
-        what begins the decimals of a number (a point).
+        Of a text file: the separator of columns, the encoding (UTF-8 by default) and
+        the decimal mark (a point by default).
 
     Raises
     ------
@@ -178,13 +178,13 @@ class TableFile:
 
 
 def ending_of(path: str) -> str:
-    """How the name of a file ends, in small letters; two endings for a packed file."""
+    """The ending of a file name in lower case; both endings of a compressed file."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     return "".join(suffixes[-2:] if suffixes[-1:] == [".gz"] else suffixes[-1:])
 
 
 def check_ending(path: str) -> None:
-    """OptionError if the name does not end as that of a table that can be read and
+    """Raise OptionError unless the ending is that of a table file that can be read and
     written.
     """
     ending = ending_of(path)
@@ -212,8 +212,8 @@ def _cure(path: str, ending: str) -> str:
 
 
 def check_writable(path: str, inputs: tuple[str, ...]) -> None:
-    """DataError if the folder of a path does not exist, or the path is one of the files
-    that are read.
+    """Raise DataError if the folder of a path does not exist, or the path is one of the
+    input files.
     """
     folder = Path(path).parent
     if not folder.is_dir():
@@ -232,7 +232,7 @@ def check_writable(path: str, inputs: tuple[str, ...]) -> None:
 
 
 def write_table(table: pd.DataFrame, path: str) -> None:
-    """Write a table to a file, of the kind that its ending says."""
+    """Write a table to a file, in the format that its ending names."""
     ending = ending_of(path)
     if ending in _PARQUET:
         write_file(

@@ -1,4 +1,4 @@
-"""The rows that a fit is asked about, with their scores; data and weights of users."""
+"""Rows to predict, with their scores; data and weights given by users."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def copied(data: Any, index: pd.Index | None) -> pd.DataFrame:
 
 
 def check_weights_go_with(data: Any, weights: Any, name: str = "newdata") -> None:
-    """OptionError for weights of new rows without new rows."""
+    """Raise OptionError if weights of new rows are given without new rows."""
     if data is None and weights is not None:
         raise OptionError(
             f"weights goes with {name}: the rows of the fit have their own."

@@ -1,6 +1,4 @@
-"""Tasks side by side, in threads or processes; BLAS on one thread where its work is
-small.
-"""
+"""Parallel tasks in threads or processes; BLAS on one thread for small work."""
 
 from __future__ import annotations
 
@@ -65,8 +63,8 @@ def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
     """A context in which BLAS runs on one thread: where another core is busy, threads
     mostly wait for each other.
 
-    With few multiplications (`work`) to come it changes nothing, to spare a first fit
-    the look for the libraries.
+    With few multiplications (`work`) it changes nothing, which saves a first fit the
+    search for the libraries.
     """
     return nullcontext() if work < _SMALL else _ONE_BLAS_THREAD
 

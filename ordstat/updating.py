@@ -1,4 +1,4 @@
-"""Fits made again with something changed: what stays of the old fit."""
+"""Refits with something changed: what is kept of the old fit."""
 
 from __future__ import annotations
 

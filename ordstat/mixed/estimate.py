@@ -56,8 +56,8 @@ class MarginalLikelihood:
     penalised : bool
         Whether log det Lambda is added (`search.py`).
     held : (P', r) or None
-        Directions of the user's fixed parameters to infinite estimates, which are held;
-        None if all are finite.
+        Directions of the user's fixed parameters towards infinite estimates, which are
+        held fixed; None if all are finite.
     """
 
     model: MixedModel
@@ -70,15 +70,15 @@ class MarginalLikelihood:
 
     @property
     def objective(self) -> Objective:
-        """The integrated likelihood by psi and start values of the modes, with the
-        penalty if there is one.
+        """The integrated log-likelihood as a function of psi and start values of the
+        modes, with the penalty if there is one.
         """
         plain = objective_of(self.model, self.quadrature)
         return penalised(self.model, plain) if self.penalised else plain
 
     @property
     def loglik(self) -> float:
-        """Without the penalty."""
+        """Log-likelihood without the penalty."""
         return self.at.loglik - (
             log_determinant(self.model, self.at.psi) if self.penalised else 0.0
         )
@@ -111,7 +111,7 @@ class MarginalLikelihood:
         return MixedProfile(self)
 
     def left_over(self) -> FloatArray:
-        """(P' + m',) the remaining gradient, by the user's parameters."""
+        """(P' + m',) gradient at the estimates, by the user's parameters."""
         return np.asarray(np.where(self.free, self.at.gradient, 0.0) @ self.from_user())
 
     def last_step(self) -> FloatArray:
@@ -243,8 +243,8 @@ def marginal_of(
 def free_moves(
     model: MixedModel, free: BoolArray, held: FloatArray | None
 ) -> FloatArray:
-    """(P' + m, r) orthonormal moves of psi but for parameters at a boundary and
-    directions to infinite estimates.
+    """(P' + m, r) orthonormal directions of psi, without parameters at a boundary and
+    directions towards infinite estimates.
     """
     moves = np.eye(free.size)[:, free]
     if held is None:
@@ -381,8 +381,8 @@ _NO_CURVATURE = 1e-12
 
 
 def spreads_diverge(problem: Problem, likelihood: MarginalLikelihood) -> bool:
-    """Whether the likelihood is level as a spread goes on growing, or shrinking, with
-    what it stretches.
+    """Whether the likelihood stays constant while a scale effect goes to plus or minus
+    infinity, with the parameters that it rescales.
     """
     scales = problem.layout.of_scale
     if scales.start == scales.stop:
@@ -448,8 +448,8 @@ class MixedProfile:
     likelihood: MarginalLikelihood
 
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
-        """Where the deviance has risen by `drop` below (-1) or above (+1) the estimate;
-        why that is not finite.
+        """The value below (-1) or above (+1) the estimate at which the deviance has
+        risen by `drop`, and the reason if it is not finite.
         """
         functional = self._functional(index)
         if functional is None:

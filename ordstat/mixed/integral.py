@@ -424,7 +424,7 @@ def grid_of(quadrature: int, q: int) -> Grid:
 
 
 def check_grid(model: MixedModel, quadrature: int) -> None:
-    """OptionError unless there is one random term of few columns with independent
+    """Raise OptionError unless there is one random term of few columns with independent
     groups.
     """
     terms = model.terms
@@ -472,8 +472,8 @@ def evaluate_by_nodes(
 def evaluate_compiled(
     model: MixedModel, quadrature: int, psi: FloatArray, start: Effects
 ) -> IntegratedLikelihood | None:
-    """The same for a `model.compiled`, including Laplace's approximation (one node);
-    None if not finite.
+    """As `evaluate_by_nodes`, for models with `compiled` true. One node is Laplace's
+    approximation. None if not finite.
     """
     full = psi[:-1] if model.expand is None else model.expand @ psi[:-1]
     count = model.n_thresholds
@@ -528,7 +528,7 @@ class Nodes:
         return np.asarray(logsumexp(self.heights, axis=1) + self.grid.size(self.B))
 
     def posterior(self) -> FloatArray:
-        """(G, J) pi."""
+        """(G, J) posterior weights pi of the nodes."""
         return np.asarray(
             np.exp(self.heights - logsumexp(self.heights, axis=1, keepdims=True))
         )
@@ -632,7 +632,7 @@ def upper_root(inverse: FloatArray) -> FloatArray | None:
 
 
 def moved_inverse(B: FloatArray, turn: FloatArray) -> FloatArray:
-    """(G, q, q) E."""
+    """(G, q, q) E, which stands for H^-1 in the gradient."""
     U = np.triu(_SQRT_2 * B.transpose(0, 2, 1) @ turn)
     U -= 0.5 * np.einsum("gaa,ab->gab", U, np.eye(U.shape[1]))
     return np.asarray(

@@ -36,8 +36,8 @@ GAMMA = "gamma(2, 0) on random effects"
 def check_random(
     sample: Sample, penalty: str | None, quadrature: int, **options: Any
 ) -> None:
-    """OptionError for options that random effects do not support, and for options that
-    need random effects.
+    """Raise OptionError for options that random effects do not support, and for options
+    that need random effects.
     """
     if sample.rows.random is None:
         for name, value, default in (

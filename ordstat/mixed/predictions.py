@@ -361,8 +361,8 @@ def at_known_modes(rows: Rows, modes: tuple[FloatArray, ...]) -> Rows:
 
 
 def tell_unknown(terms: Sequence[RandomTerm], newdata: Any, hint: str = "") -> None:
-    """Warn if newdata names groups and none of them belongs to the fit; the hint is
-    added to the message.
+    """Warn if newdata has groups, but none of those of the fit; `hint` is added to the
+    message.
     """
     text = next(filter(None, (term.unknown(newdata) for term in terms)), "")
     if text:
@@ -691,7 +691,8 @@ def chosen_effects(r: LikelihoodResults, scale: str, re: str | None) -> str | No
     Raises
     ------
     OptionError
-        An unknown `re`, `re` for a fit without random effects, or an average of odds.
+        An unknown `re`, `re` for a fit without random effects, or odds averaged over
+        the groups.
     """
     if r.fit.marginal is None:
         if re is not None:

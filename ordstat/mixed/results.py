@@ -107,14 +107,15 @@ class MixedResults(LikelihoodResults):
         Parameters
         ----------
         level : float in (0, 1)
-            Level of the Wald limits of standard deviations, computed on the log scale.
+            Level of the Wald confidence intervals of standard deviations, computed on
+            the log scale.
 
         Returns
         -------
         pandas.DataFrame
             One row for each column of each random term, by (group, name): variance, sd,
-            std_error and limits of the sd, and correlations with the previous columns.
-            A variance of 0 has no standard error.
+            std_error and confidence limits of the sd, and correlations with the
+            previous columns. A variance of 0 has no standard error.
 
         Raises
         ------
@@ -225,15 +226,17 @@ class MixedResults(LikelihoodResults):
         return pd.concat(parts, ignore_index=True)
 
     def icc(self) -> pd.DataFrame:
-        """Intraclass correlations on the latent scale, and the shares of its variance.
+        """Intraclass correlations on the latent scale, and shares of the latent
+        variance.
 
         Returns
         -------
         pandas.DataFrame
             One row for each grouping: variance (with slopes the mean over the rows),
-            share (of the latent variance), and icc, the correlation of two answers of
-            one group. Answers of a nested group, such as a class of a school, share the
-            effects of the outer group too: their correlation is the sum of both shares.
+            share (of the latent variance), and icc, the correlation of two observations
+            of one group. Observations of a nested group, such as a class of a school,
+            also share the effects of the outer group: their correlation is the sum of
+            both shares.
 
         Raises
         ------

@@ -84,17 +84,18 @@ class OnlineMethod(Method, ABC):
     epochs : int
         Passes over the rows, at least 1.
     keep : {"mean", "last"}
-        The hypothesis used: the mean of those after each example (averaged perceptron),
-        or the last one.
+        Weights used for prediction: the mean of the weights after each example
+        (averaged perceptron), or the last ones.
     margin : float
-        Learn until the true rank leads by margin times the cost of any other, >= 0.
+        Required lead of the true rank over any other rank, as a multiple of the cost of
+        that rank, >= 0.
     presentation : {"shuffled", "order", "cost"}
-        Order of a pass. "shuffled": each row as often as its weight, in a new random
-        order. "order": the order of the data, a row of weight w shown w times in turn.
-        "cost": random rows, with a probability proportional to weight times max_k
-        c_n[k]; weights need not be whole numbers. "shuffled" and "cost" draw from the
-        sorted distinct rows, so the fit depends neither on the order of the data nor on
-        whether a row is weighted or repeated.
+        Order of the rows in a pass. "shuffled": each row as often as its weight, in a
+        new random order. "order": the order of the data, a row of weight w shown w
+        times in turn. "cost": random rows, with a probability proportional to weight
+        times max_k c_n[k]; weights need not be whole numbers. "shuffled" and "cost"
+        draw from the sorted distinct rows, so the fit depends neither on the order of
+        the data nor on whether a row is weighted or repeated.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or any matrix [true rank, predicted
         rank]; costs given for single rows replace it.
@@ -123,15 +124,16 @@ class OnlineMethod(Method, ABC):
 
     @property
     def incremental(self) -> bool:
-        """Whether it can learn further batches: not if it needs the whole sample to
-        choose hypotheses or draw rows.
+        """Whether the method can learn further batches: not if it needs the whole
+        sample to choose weights or draw rows.
         """
         return self.keep != "pocket" and self.presentation != "cost"
 
     @property
     def takes_sparse(self) -> bool:
-        """Sparse columns are not scaled, as other scalings move their zeros; a pocket
-        asks for the cost of all rows again and again.
+        """Whether the method supports sparse columns: without scaling, which would
+        change their zeros, and without a pocket, which needs the cost of all rows
+        repeatedly.
         """
         by_columns = self.similarity is None
         return by_columns and self.scaling is None and self.keep != "pocket"
@@ -198,8 +200,8 @@ class OnlineMethod(Method, ABC):
     # Fits
 
     def check(self, sample: Sample) -> None:
-        """Raise if the method does not support the sample, or if weights are not
-        counts.
+        """Raise an error if the method does not support the sample, or if weights are
+        not counts.
         """
         super().check(sample)
         if sample.costs is None:
@@ -217,7 +219,7 @@ class OnlineMethod(Method, ABC):
             )
 
     def check_costs(self, costs: FloatArray) -> None:
-        """Raise if the method does not support costs (M, K) of rows or ranks."""
+        """Raise an error if costs (M, K) of rows or ranks are not supported."""
 
     def fit(
         self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
@@ -252,7 +254,7 @@ class OnlineMethod(Method, ABC):
         Raises
         ------
         OptionError
-            The method needs the whole sample to choose hypotheses or draw rows.
+            The method needs the whole sample to choose weights or draw rows.
         """
         self.check(sample)
         if not self.incremental:
@@ -354,7 +356,8 @@ class OnlineMethod(Method, ABC):
     # Mistake bound
 
     def mistake_bound(self, sample: Sample, fit: Any) -> MistakeBound:
-        """The limit on sum |y - yhat| while learning, if the rows are separable.
+        """Mistake bound: the upper bound of sum |y - yhat| during learning, if the rows
+        are separable.
 
         sum |y - yhat| <= (R^2 + 2 margin s) / delta^2 for perceptron steps, and (s /
         r)^2 R^2 / ((1 - margin)^2 delta^2) for passive-aggressive steps, with s and r
@@ -480,20 +483,20 @@ class PRank(OnlineMethod):
     - yhat) x, and the thresholds between y and yhat by 1 each, which keeps them in
     order. As a structured perceptron it answers argmax_k sum_{j<k} (u'x - b_j) + margin
     c[k]. method="siprank" stands for presentation="cost" with keep="pocket": Lin (2008,
-    sec. 4.3.2) names SiPrank without a definition, and this is ordstat's.
+    sec. 4.3.2) names SiPrank without defining it; this definition is ordstat's.
 
     Parameters
     ----------
     epochs, presentation, cost, scaling
         See `ordstat.online.online.OnlineMethod`.
     keep : {"mean", "last", "pocket"}
-        The hypothesis used: the mean of those after each example (averaged perceptron),
-        the last, or the one in the pocket. A hypothesis with a longer run of exact
-        hits, or at the end of a pass, replaces the pocket if its total cost is lower
-        (pocket with ratchet).
+        Weights used for prediction: the mean of the weights after each example
+        (averaged perceptron), the last ones, or the best ones (pocket algorithm with
+        ratchet). After a longer run of correct ranks, and at the end of a pass, the
+        pocket takes the weights if their total cost is lower.
     margin : float
-        Learn until the true rank leads by margin times the cost of any other, >= 0;
-        more than 0 needs convex costs.
+        Required lead of the true rank over any other rank, as a multiple of the cost of
+        that rank, >= 0; more than 0 needs convex costs.
 
     Raises
     ------

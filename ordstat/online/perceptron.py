@@ -125,7 +125,7 @@ class Examples:
         )
 
     def in_turn(self) -> IntArray:
-        """Each example repeated as often as its whole weight, one after another."""
+        """Each example as often as its weight, a whole number, one after another."""
         examples = np.arange(self.n, dtype=np.intp)
         self._require_room()
         if self.repeats is None:
@@ -147,14 +147,14 @@ class Examples:
 
 @dataclass(frozen=True, kw_only=True)
 class Tally:
-    """Sums over all examples learned, of the ranks answered before each update.
+    """Sums over all examples learned, by the ranks predicted before each update.
 
     Attributes
     ----------
     examples : int
         Presentations of a row.
     mistakes : int
-        Examples with a wrong answer.
+        Examples with a wrong prediction.
     distance : float
         Sum of |y - yhat|.
     cost : float
@@ -205,17 +205,17 @@ class OnlineVoteFit(VoteFit):
 
 @dataclass(frozen=True, kw_only=True)
 class MistakeBound:
-    """Perceptron convergence: a limit on sum |y - yhat| over any sequence of separable
+    """Mistake bound: an upper bound of sum |y - yhat| over any sequence of separable
     examples.
 
     Attributes
     ----------
     value : float
-        sum |y - yhat| of the answers while learning.
+        sum |y - yhat| of the predictions during learning.
     source : str
-        The theorem, or why there is no limit.
+        The theorem, or why there is no bound.
     limit : float
-        NaN if no limit is known.
+        The bound; NaN if none is known.
     radius : float
         R: |Phi(x, y) - Phi(x, y')|^2 <= R^2 |y - y'|.
     margin : float
@@ -347,8 +347,8 @@ class Weights:
         last column.
     sums : (same shape) sums of updates times the number of the example
     pocket : (D + K-1,) or (0,)
-        With keep="pocket": the cheapest weights among those with a longest run of exact
-        hits and those after a pass.
+        With keep="pocket": the weights with the lowest cost among those with a longest
+        run of correct ranks and those after a pass.
     record : (4,) see `ordstat.compiled.online.prank_pass`
     """
 
@@ -369,7 +369,7 @@ class Weights:
         )
 
     def kept(self, keep: str, n_examples: int) -> FloatArray:
-        """The hypothesis to predict with after `n_examples` examples: "last", "mean" or
+        """The weights to predict with after `n_examples` examples: "last", "mean" or
         "pocket".
         """
         if keep == "mean":
@@ -399,7 +399,7 @@ class Learner(ABC):
     tally : Tally
         Tally of all examples so far.
     path : list of float
-        Mean cost of the answers in each pass.
+        Mean cost of the predictions in each pass.
     state : Weights or None
     """
 
@@ -638,7 +638,7 @@ class KernelLearner(Learner):
         )
 
     def kept(self) -> tuple[KernelSums, FloatArray]:
-        """The sums and thresholds of the hypothesis to predict with."""
+        """The sums and thresholds to predict with."""
         coef = self._beta
         b = self._b
         moved = self.moved

@@ -1,4 +1,4 @@
-"""Results of the online rankers: mistakes beside their bound, and further batches."""
+"""Results of the online rankers: mistakes and their bound, and further batches."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class OnlineResults(OrdinalResults):
     kind = "Online ranker"
 
     def check_rows(self) -> None:
-        """UnavailableError after `partial_fit`, which keeps only the rows of the last
-        batch.
+        """Raise UnavailableError after `partial_fit`, which keeps only the rows of the
+        last batch.
         """
         if self.fit.learned.tally.batches > 1:
             raise UnavailableError(
@@ -41,19 +41,21 @@ class OnlineResults(OrdinalResults):
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
-        """sum |y - yhat| while learning, and its limit if rows are rank separable."""
+        """sum |y - yhat| during learning, and its upper bound if rows are rank
+        separable.
+        """
         return cast(
             MistakeBound,
             cast(Any, self.method).mistake_bound(self.design.sample, self.fit),
         )
 
     def partial_fit(self, data: Any, *, weights: str | None = None) -> Self:
-        """Results after one pass over further rows, in order; the present results do
-        not change.
+        """Learn further rows in one pass, in their order; return new results and leave
+        these unchanged.
 
         Only the last batch is in memory: the new results have its rows, errors and
         margins, but the mistakes of all examples so far. Columns are scaled as for the
-        first rows; one that is constant there waits until it varies.
+        first rows; a constant column is ignored until it varies.
 
         Parameters
         ----------

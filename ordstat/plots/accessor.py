@@ -1,4 +1,4 @@
-"""Pictures of a fit, `fit.plot`: of all fits, and of likelihood models, rankers,
+"""Plots of a fit, `fit.plot`: those of all fits, of likelihood models, rankers,
 ensembles and trees.
 """
 
@@ -120,9 +120,9 @@ def _drawn_first(plots: Plots | PooledPlots, ax: Any, options: dict[str, Any]) -
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class Plots:
-    """Pictures of a fit: `fit.plot.latent()`. They return matplotlib axes.
+    """Plots of a fit, such as `fit.plot.latent()`. They return matplotlib axes.
 
-    Every picture takes
+    Every plot takes
 
     ax : matplotlib axes, or an array of them for several panels
         Where to draw; a new figure if not given. Colours and fonts are those of
@@ -133,7 +133,7 @@ class Plots:
         Texts to show for variables, terms, levels or the response: {"age": "Age
         (years)", "rating": "Bitterness"}.
     draw : bool
-        False returns the data frame behind the picture, and needs no matplotlib.
+        False returns the data frame behind the plot, and needs no matplotlib.
 
     Examples
     --------
@@ -210,7 +210,7 @@ class Plots:
 
     @property
     def names(self) -> list[str]:
-        """Names of the pictures of this fit."""
+        """Names of the plots of this fit."""
         pictures = {name for name in dir(type(self)) if not name.startswith("_")} - {
             "names",
             "results",
@@ -264,7 +264,7 @@ class Plots:
         bins : int
             Number of bins of the histograms.
         ax, title, labels, draw
-            As in every picture. The frame: level, left and right (ends of the bin),
+            As in every plot. The frame: level, left and right (ends of the bin),
             weight (of the observations inside), share (of the weight of the level).
 
         Raises
@@ -285,11 +285,10 @@ class Plots:
         bins: int = 40,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Left and right margins of the observations; wrong ones (<= 0) in another
+        """Histograms of the left and right margins; wrong ones (<= 0) in another
         colour, and a line at `delta`.
 
-        Margins are divided by the norm of potential and thresholds, if they have a
-        norm.
+        Margins are normalised as in `fit.margins`, if the score has a norm.
 
         Parameters
         ----------
@@ -298,7 +297,7 @@ class Plots:
         bins : int
             Number of bins; 0 is an end of a bin.
         ax, title, labels, draw
-            As in every picture. The frame: side ("left", "right"), from, to (ends of
+            As in every plot. The frame: side ("left", "right"), from, to (ends of
             the bin), weight, share (of all observations with that margin: the lowest
             level has no left margin, the highest no right one).
         """
@@ -315,8 +314,8 @@ class Plots:
         weights: Any = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Observed against predicted levels: blue where correct, redder with the
-        distance, deeper with the share.
+        """Confusion matrix of observed and predicted levels: blue where correct, redder
+        with the distance, darker with the share.
 
         Parameters
         ----------
@@ -325,7 +324,7 @@ class Plots:
         weights : str or (N,) array, optional
             Case weights of `newdata`.
         ax, title, labels, draw
-            As in every picture. The frame: observed, predicted (levels), distance (|i -
+            As in every plot. The frame: observed, predicted (levels), distance (|i -
             j| in ranks), weight (of the observations), share (of the weight of the
             observed level; 0 for a level without observations).
         """
@@ -350,8 +349,8 @@ class Plots:
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Observed shares against predicted probabilities, with Wilson limits: on the
-        diagonal if they agree.
+        """Reliability curves: observed shares against predicted probabilities, with
+        Wilson confidence intervals. Calibrated probabilities lie on the diagonal.
 
         Parameters
         ----------
@@ -367,7 +366,7 @@ class Plots:
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every picture. The frame: see `fit.reliability`.
+            As in every plot. The frame: see `fit.reliability`.
 
         Returns
         -------
@@ -404,7 +403,8 @@ class Plots:
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Importance of the variables as bars, with intervals over the permutations.
+        """Importance of the variables as bars, with confidence intervals over the
+        permutations.
 
         Parameters
         ----------
@@ -413,7 +413,7 @@ class Plots:
         kind, newdata, measure, repeats, seed, weights, level
             As in `fit.importance`.
         ax, title, labels, draw
-            As in every picture. The frame: variable (kind="gain": column), importance,
+            As in every plot. The frame: variable (kind="gain": column), importance,
             std_error, lower, upper (NaN for kind="gain"), most important first.
         """
         options = {
@@ -438,9 +438,7 @@ class Plots:
 
 @with_advice
 class RankerPlots(Plots):
-    """Pictures of a fit without a likelihood; `dir(fit.plot)` lists the names for a
-    fit.
-    """
+    """Plots of a fit without a likelihood; `dir(fit.plot)` lists those of a fit."""
 
     def dependence(
         self,
@@ -452,12 +450,12 @@ class RankerPlots(Plots):
         data: Any = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Partial dependence [Friedman 2001, sec. 8.2]: mean predictions over a
+        """Partial dependence [Friedman 2001, sec. 8.2]: mean predictions against a
         variable.
 
         Every observation (at most 500, evenly spread) keeps its other values. If
-        variables are related, some of these combinations are impossible; the picture
-        shows what the fit predicts, not what a change would do.
+        variables are related, some of these combinations are impossible; the plot shows
+        what the fit predicts, not what a change would do.
 
         Parameters
         ----------
@@ -473,7 +471,7 @@ class RankerPlots(Plots):
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         ax, title, labels, draw
-            As in every picture. The frame: the variable, level (of="prob"), estimate.
+            As in every plot. The frame: the variable, level (of="prob"), estimate.
         """
         frame = variables.dependence_frame(self.results, variable, of, values, data)
         return self._show(
@@ -504,7 +502,7 @@ class RankerPlots(Plots):
             Draw only rounds in steps of `every`, and the last round; by default all
             rounds, but at most about 250.
         ax, title, labels, draw
-            As in every picture. The frame: round, rows ("rows of the fit", "new data",
+            As in every plot. The frame: round, rows ("rows of the fit", "new data",
             "held out"), value.
 
         Examples
@@ -543,7 +541,7 @@ class RankerPlots(Plots):
         split : int, optional
             1, ..., K-1, if trees belong to splits; by default the first.
         ax, title, labels, draw
-            As in every picture. The frame: node, x, depth, and the columns of
+            As in every plot. The frame: node, x, depth, and the columns of
             `fit.nodes`.
 
         Examples
@@ -564,7 +562,7 @@ class RankerPlots(Plots):
 @with_advice
 @dataclass(frozen=True, eq=False, repr=False)
 class PooledPlots:
-    """Pictures of fits to imputed data, pooled: `pooled.plot.forest()`."""
+    """Plots of a model pooled over imputations: `pooled.plot.forest()`."""
 
     results: Any
 
@@ -608,7 +606,7 @@ class PooledPlots:
 
 @with_advice
 class LikelihoodPlots(Plots):
-    """Pictures of a likelihood fit, including its coefficients and probabilities.
+    """Plots of a likelihood fit, including its coefficients and probabilities.
 
     With random effects, observations are drawn at the modes of their groups (latent,
     residuals, reliability, confusion), effects of variables as averages over all groups
@@ -638,17 +636,17 @@ class LikelihoodPlots(Plots):
         """Coefficients with their confidence intervals, of this fit or of several, on
         one axis.
 
-        The coefficient of a numeric variable is for one unit. The effect of one year is
-        small compared with that of a factor; per={"age": 10} draws that of ten years.
-        Coefficients of different links are not on one scale, and adding a variable
-        changes the other coefficients even if it is independent of them: compare signs
-        and patterns, and sizes only between fits of the same link to the same data.
+        The coefficient of a numeric variable is for one unit, such as one year;
+        per={"age": 10} draws the effect of ten years. Coefficients of different links
+        are not on one scale, and adding a variable changes the other coefficients even
+        if it is independent of them: compare signs and patterns, and sizes only between
+        fits of the same link to the same data.
 
         Parameters
         ----------
         others : mapping of str to fits, optional
             Up to seven more fits to draw, by their labels: {"with age": fit2}. Fits
-            without standard errors have dots alone.
+            without standard errors have points without intervals.
         label : str
             Label of this fit.
         columns : str or sequence of str, optional
@@ -656,14 +654,14 @@ class LikelihoodPlots(Plots):
             all.
         exponentiate : bool
             Draw odds ratios (logit), hazard ratios (cloglog) or, if fits differ in
-            this, exponents, on a logarithmic axis.
+            this, exp(estimate), on a logarithmic axis.
         per : mapping of str to float, or "sd", optional
             As in `fit.tidy`: the change in each variable that its coefficient refers
             to, {"age": 10}, or one standard deviation of each number.
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every picture. The frame: term, estimate, conf_low, conf_high (NaN for
+            As in every plot. The frame: term, estimate, conf_low, conf_high (NaN for
             methods without standard errors), coef_type, model (the label of the fit),
             in the order in which terms first occur.
         """
@@ -693,16 +691,18 @@ class LikelihoodPlots(Plots):
         vcov: Any = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Forest plot of the effect of a column within the levels of others.
+        """Forest plot of the effect of a variable in subgroups, the levels of other
+        variables.
 
-        It has odds ratios or win odds with limits, and the p-value of each interaction.
+        It shows odds ratios or win odds with confidence intervals, and the p-value of
+        each interaction.
 
         Parameters
         ----------
         variable, subgroups, measure, levels, better, level, vcov
             As in `fit.subgroups`.
         ax, title, labels, draw
-            As in every picture. The frame is that of `fit.subgroups`.
+            As in every plot. The frame is that of `fit.subgroups`.
         """
         frame = self.results.subgroups(
             variable,
@@ -731,8 +731,8 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Probability of every level over a variable, with bands: lines for a number,
-        points for a factor.
+        """Probability of every level against a variable, with confidence bands: lines
+        for a number, points for a factor.
 
         These are the estimated marginal means of `emmeans`: the levels of other factors
         have equal weights, and other numeric variables are at their means.
@@ -758,7 +758,7 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every picture. The frame: `by` (if given), the variable, level,
+            As in every plot. The frame: `by` (if given), the variable, level,
             estimate, std_error, lower, upper.
 
         Returns
@@ -793,15 +793,15 @@ class LikelihoodPlots(Plots):
         re: str | None = None,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Stacked probabilities of the levels over a variable, with the lowest level at
-        the bottom.
+        """Stacked probabilities of the levels against a variable, with the lowest level
+        at the bottom.
 
         Parameters
         ----------
         variable, at, data, re
             As in `effects`.
         ax, title, labels, draw
-            As in every picture. The frame: the variable, level, estimate, cumulative
+            As in every plot. The frame: the variable, level, estimate, cumulative
             (P(response <= level)).
         """
         frame = effects.stacked_frame(self.results, variable, at, data, re)
@@ -830,8 +830,8 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Marginal means over a variable, with intervals; with `by`, an interaction
-        plot like R's emmip.
+        """Estimated marginal means against a variable, with confidence intervals; with
+        `by`, an interaction plot like R's emmip.
 
         On the latent scale, lines are parallel if the two variables do not interact.
 
@@ -847,7 +847,7 @@ class LikelihoodPlots(Plots):
         at, data, re, level
             As in `effects`.
         ax, title, labels, draw
-            As in every picture. The frame: `by` (if given), the variable, estimate,
+            As in every plot. The frame: `by` (if given), the variable, estimate,
             std_error, lower, upper.
         """
         variable, by = effects.variable_and_by(variable, by)
@@ -870,18 +870,19 @@ class LikelihoodPlots(Plots):
     def smooths(
         self, ax: Axes | None = None, *, level: float = 0.95, **looks: Unpack[Looks]
     ) -> Any:
-        """The curves of the smooth terms with their bands, on the latent scale.
+        """The curves of the smooth terms with confidence bands, on the latent scale.
 
-        A curve adds up to 0 over the rows of the fit, and its band is that of the curve
-        alone. Short lines at the bottom are the values of the rows. An ordered
-        predictor, smooth(x), has a point with its limits at each level.
+        A curve sums to 0 over the observations, and its band is that of the curve
+        alone, without other terms. Short lines at the bottom mark the observed values.
+        An ordered predictor, smooth(x), has a point with its confidence interval at
+        each level.
 
         Parameters
         ----------
         level : float in (0, 1)
             Confidence level of the band, at each point.
         ax, title, labels, draw
-            As in every picture. The frame: smooth, x, estimate, std_error, lower,
+            As in every plot. The frame: smooth, x, estimate, std_error, lower,
             upper.
         """
         frame = self.results.smooth_curves(level)
@@ -898,8 +899,8 @@ class LikelihoodPlots(Plots):
         level: float = 0.95,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Are effects the same at every threshold? Binary fits of P(response > level),
-        compared with the fit itself.
+        """Check of proportional odds (parallel effects): binary fits of P(response >
+        level), compared with the fit itself.
 
         If effects are parallel, the points of a term scatter about its line, most of
         them within their intervals.
@@ -913,7 +914,7 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every picture. The frame: term, threshold, above (the lower level of
+            As in every plot. The frame: term, threshold, above (the lower level of
             the threshold), estimate, std_error, lower, upper (of the binary fit; NaN
             where it is separated), pooled, pooled_lower, pooled_upper (of the fit
             itself).
@@ -938,10 +939,10 @@ class LikelihoodPlots(Plots):
         points: int = 15,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Signed root deviance against each parameter (line), its quadratic
-        approximation (dashes) and the limits.
+        """Profile likelihood: signed root deviance against each parameter (line), its
+        quadratic approximation (dashed) and the confidence limits.
 
-        Where the line bends away from the dashes, Wald limits are poor.
+        Where the two differ, Wald confidence limits are poor.
 
         Parameters
         ----------
@@ -951,9 +952,9 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the intervals.
         points : int
-            Values of each parameter.
+            Number of values of each parameter.
         ax, title, labels, draw
-            As in every picture, with a panel for each parameter. The frame: parameter,
+            As in every plot, with a panel for each parameter. The frame: parameter,
             value, z (signed root of the deviance), loglik, quadratic ((value -
             estimate) / standard error).
 
@@ -964,8 +965,8 @@ class LikelihoodPlots(Plots):
         Raises
         ------
         DataError
-            No parameter has a profile that falls; a warning names such parameters
-            where others have one. More than 100 parameters, and none named.
+            No profile likelihood falls away from its maximum (if only some do not, a
+            warning names these); or more than 100 parameters, none of them named.
         """
         frame = coefficients.profiles_frame(self.results, parm, level, points)
         return self._show(
@@ -989,13 +990,13 @@ class LikelihoodPlots(Plots):
         seed: int | np.random.Generator = 0,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Surrogate residuals [Liu & Zhang 2018]: if the model is true, draws from the
-        latent distribution.
+        """Surrogate residuals [Liu & Zhang 2018], which follow the latent distribution
+        if the model is true.
 
-        In the QQ picture, dots that bend away from the line show a wrong link. Against
-        a variable, means away from 0 show a wrong shape of its effect, and a changing
-        width shows a scale effect. A row of case weight w stands for w cases and has w
-        residuals; of more than 10,000 cases a sample is drawn.
+        In the Q-Q plot, points that bend away from the line suggest a wrong link.
+        Against a variable, means away from 0 suggest a wrong shape of its effect, and a
+        changing spread suggests a scale effect. A row of case weight w has w residuals;
+        of more than 10,000 residuals a random sample is drawn.
 
         Parameters
         ----------
@@ -1009,9 +1010,9 @@ class LikelihoodPlots(Plots):
         seed : int or numpy.random.Generator
             Seed of the random residuals; another seed shows how much is chance.
         ax, title, labels, draw
-            As in every picture. The frame, on the index of the data: residual (in
+            As in every plot. The frame, on the index of the data: residual (in
             rising order), expected, lower, upper (quantiles of the latent distribution,
-            and limits for each; no limits with weights that are no whole numbers); or
+            and confidence limits for each; none if weights are not whole numbers); or
             residual and the variable.
         """
         frame = residuals.residuals_frame(self.results, against, data, level, seed)
@@ -1034,7 +1035,8 @@ class LikelihoodPlots(Plots):
         top: int = 5,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Cook's distance of every observation, or how far it moves one estimate.
+        """Cook's distance of every observation, or its influence on one estimate
+        (dfbetas).
 
         Parameters
         ----------
@@ -1043,7 +1045,7 @@ class LikelihoodPlots(Plots):
         top : int
             Number of the largest values to name.
         ax, title, labels, draw
-            As in every picture. The frame, in the order of the data: row (its label in
+            As in every plot. The frame, in the order of the data: row (its label in
             the data) and cooks (Cook's distance), or dfbetas (the change of the
             estimate, in standard errors).
         """
@@ -1062,19 +1064,19 @@ class LikelihoodPlots(Plots):
     def ranef(
         self, ax: Any = None, *, level: float = 0.95, **looks: Unpack[Looks]
     ) -> Any:
-        """Effects of all groups with their conditional limits, a panel for each column
-        of each random term.
+        """Caterpillar plot: random effects of all groups with conditional confidence
+        intervals, a panel for each column of each random term.
 
-        The groups of a term are sorted by its first column in all of its panels. Limits
-        are conditional on the parameters; effects of groups with few observations are
-        shrunk towards 0, the mean of the population.
+        The groups of a term are sorted by its first column in all of its panels.
+        Intervals are conditional on the parameters; effects of groups with few
+        observations are shrunk towards 0, the population mean.
 
         Parameters
         ----------
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every picture. The frame in the order drawn, one row for every group
+            As in every plot. The frame in the order drawn, one row for every group
             and column of a random term: term, group, level, name, mode, sd (given the
             parameters), lower, upper (normal limits).
 
@@ -1097,13 +1099,14 @@ class LikelihoodPlots(Plots):
         )
 
     def path(self, ax: Axes | None = None, **looks: Unpack[Looks]) -> Any:
-        """Coefficients of an elastic net along lambda, which falls from left to right,
-        for columns of standard deviation 1. A broken line is at the lambda of the fit.
+        """Regularisation path: coefficients of an elastic net, for columns of standard
+        deviation 1, along lambda, which falls from left to right. A dashed line marks
+        the lambda of the fit.
 
         Parameters
         ----------
         ax, title, labels, draw
-            As in every picture. The frame: lambda, name, value.
+            As in every plot. The frame: lambda, name, value.
 
         Examples
         --------
@@ -1119,12 +1122,12 @@ class LikelihoodPlots(Plots):
 
     def cv(self, ax: Axes | None = None, **looks: Unpack[Looks]) -> Any:
         """Cross-validated scores of an elastic net along lambda, with one standard
-        error to either side. A broken line is at the lambda of the fit.
+        error on either side. A dashed line marks the lambda of the fit.
 
         Parameters
         ----------
         ax, title, labels, draw
-            As in every picture. The frame: lambda, mean, lower, upper, nonzero.
+            As in every plot. The frame: lambda, mean, lower, upper, nonzero.
         """
         frame = paths.cv_frame(self.results)
         score = self.results.score_name

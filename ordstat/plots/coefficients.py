@@ -58,7 +58,9 @@ def forest_frame(
     per: Any,
     level: float,
 ) -> pd.DataFrame:
-    """Estimated effects of all fits with their limits; attrs["per"] has their units."""
+    """Estimated effects of all fits with confidence limits; attrs["per"] has their
+    units.
+    """
     fraction("level", level)
     flag("exponentiate", exponentiate)
     pers = per_of_each(fits, per)
@@ -473,7 +475,7 @@ _NAMED = 6
 
 
 def profiles_frame(results: Any, parm: Any, level: float, points: int) -> pd.DataFrame:
-    """Profiles to a little beyond their limits at `level`."""
+    """Profiles to a little beyond their confidence limits at `level`."""
     fraction("level", level)
     if parm is None:
         _check_few_profiles(results)

@@ -28,8 +28,8 @@ _LEAST_SHARE = 0.4
 
 
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
-    """Histogram of the scores for every observed level; a warning says how many rows
-    have an infinite score, and are left out.
+    """Histogram of the scores for every observed level. A warning gives the number of
+    rows with infinite scores, which are left out.
     """
     whole("bins", bins, 1)
     sample = results.design.sample

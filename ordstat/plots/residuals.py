@@ -35,7 +35,7 @@ def residuals_frame(
     level: float,
     seed: int | np.random.Generator,
 ) -> pd.DataFrame:
-    """The residuals and what they are drawn against, on the index of the rows."""
+    """The residuals and their x values, on the index of the rows."""
     fraction("level", level)
     if against is not None:
         text_given("against", against)

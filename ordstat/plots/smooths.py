@@ -22,8 +22,8 @@ _RUG = 500
 
 
 def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
-    """A panel for each smooth: the curve, its band, and the values of the rows; of an
-    ordered predictor a point with its limits for each level.
+    """A panel for each smooth: the curve, its band, and the observed values; for an
+    ordered predictor a point with its confidence interval at each level.
     """
     names = list(dict.fromkeys(data["smooth"]))
     columns = style.columns_for(len(names))

@@ -176,7 +176,7 @@ _AREAS = (0.20, 0.88)
 
 
 class Looks(TypedDict, total=False):
-    """Options of every picture."""
+    """Options of every plot."""
 
     title: str | None
     labels: Mapping[str, str] | None

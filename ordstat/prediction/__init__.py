@@ -1,1 +1,1 @@
-"""Models made to predict: boosted trees, forests, kernels, blends, calibration."""
+"""Models for prediction: boosted trees, forests, kernels, blends, calibration."""

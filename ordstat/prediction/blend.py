@@ -182,7 +182,7 @@ def member(name: str, value: Any, of: Any) -> Method:
 
 @dataclass(frozen=True, eq=False)
 class Exceeding:
-    """P(y > k) of a fitted member.
+    """P(y > k) by a fitted member.
 
     Attributes
     ----------
@@ -372,21 +372,21 @@ class Blend(Method):
 
     The default members are "ordboost", "rps-forest" and, with at most 5000 rows,
     "kernel-clm" (with 200 landmarks up to 2000 rows) and "redsvm" (C by 3-fold
-    cross-validation). A member without probabilities is
-    calibrated (as by `calibrate=True` of `ordfit`). With more than 2000 rows, the
-    default members are weighted by their performance on a fifth of the rows, held out
-    once. With 100 to 2000 rows and no clusters they are weighted by two held-out
-    fifths. If one predicts these better than the equal mean by more than 2.5 standard
-    errors of the ranked probability score, and better than the weighted mean, it has
-    all the weight. If "ordboost" has more than half the weight and there are more than
-    two levels, boosted trees of each threshold, as of
-    `Reduction(base="ordboost", encoding="separate")`, join the members before.
+    cross-validation). A member without probabilities is calibrated (as by
+    `calibrate=True` of `ordfit`). With more than 2000 rows, the default members are
+    weighted by their performance on a fifth of the rows, held out once. With 100 to
+    2000 rows and no clusters they are weighted by two held-out fifths. If "ordboost"
+    gets more than half the weight and there are more than two levels, boosted trees of
+    each threshold, as in `Reduction(base="ordboost", encoding="separate")`, join the
+    members. Finally one member gets all the weight if its ranked probability score on
+    the held-out rows is better than that of the equal mean by more than 2.5 standard
+    errors, and better than that of the weighted mean.
 
     average="stacked" fits the members without each of five folds, and chooses the
     weights w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 +
     2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second
-    term keeps the weights nearly equal if there are few rows; for the two fifths it is
-    a quarter of this.
+    term keeps the weights nearly equal if there are few rows; for the default members
+    and two held-out fifths it is a quarter of this.
 
     Parameters
     ----------
@@ -401,13 +401,13 @@ class Blend(Method):
         "classification" the mode. The members keep their own costs.
     n_jobs : int
         Number of threads in each default member; -1 for one per processor. Within
-        `joblib.parallel_config(n_jobs=4)` members are fitted side by side. The result
+        `joblib.parallel_config(n_jobs=4)` members are fitted in parallel. The result
         depends on neither.
 
     Raises
     ------
     OptionError
-        An option has a value outside its range, or a member is no method.
+        An option has a value outside its range, or a member is not a method.
 
     Examples
     --------
@@ -581,7 +581,7 @@ class Blend(Method):
 
 
 class HeldOutForecasts(NamedTuple):
-    """What members say of held-out rows.
+    """Predictions of the members for held-out rows.
 
     Attributes
     ----------
@@ -623,8 +623,8 @@ def held_out_by(
     folds: int,
     tick: Callable[[str], None] = lambda message: None,
 ) -> HeldOutForecasts | None:
-    """The first of five folds, predicted by the members fitted to the other rows; None
-    if nothing can be held out.
+    """The first `folds` of five folds, predicted by the members fitted to the other
+    rows; None if nothing can be held out.
     """
     ordered, held = _folds(sample, rng)
     held = held[:folds]

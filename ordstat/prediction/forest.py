@@ -177,7 +177,7 @@ class Trees(NamedTuple):
     shares : list of (L_t, K-1)
         Shares of the leaves of each tree.
     falls : (D,)
-        Falls of the score that are due to the cuts of each column.
+        Reductions of the score by the cuts on each column.
     """
 
     column: list[AnyArray]
@@ -299,14 +299,14 @@ class ForestResults(ProbabilityResults):
     kind = "Ranked-probability forest"
 
     def gain_importance(self) -> pd.DataFrame:
-        """What the columns contribute, most important first.
+        """Importance of the columns, most important first.
 
         Returns
         -------
         pandas.DataFrame
-            importance: share of the fall of the ranked probability score that is due to
-            the column's cuts; the sum is
-            1. The index has the columns of the model.
+            importance: share of the reduction of the ranked probability score that is
+            due to cuts on the column; the sum is 1. The index has the columns of the
+            model.
         """
         return importance_frame(self, importance=self.fit.importance)
 
@@ -363,11 +363,11 @@ class RPSForest(Method):
         Share of the columns that each cut chooses from, in (0, 1]. None means 1/3, or
         what min_leaf="cv" chooses.
     min_leaf : int or "cv"
-        Smallest number of rows in a leaf. "cv" predicts two held-out fifths of the rows
-        (one with more than 2000 rows) by 50 trees with leaves of 5 rows, of single
-        rows, and of single rows with cuts chosen from all columns (unless column_share
-        is given). Single rows are taken if their ranked probability score is better by
-        one standard error. With more than 20,000 rows leaves have 5.
+        Smallest number of rows in a leaf. "cv" compares 50 trees with leaves of 5 rows,
+        of 1 row, and of 1 row with cuts chosen from all columns (unless column_share is
+        given), on two held-out fifths of the rows (one fifth of more than 2000 rows).
+        It takes 1 row if the ranked probability score is better by one standard error.
+        With more than 20,000 rows it takes 5.
     cost : str or (K, K) array
         Cost that predicted levels minimise in expectation: "absolute" gives the median,
         "classification" the mode. The probabilities do not depend on it.

@@ -135,8 +135,8 @@ class ScaledRows:
     family: Cumulative
 
     def features(self, kernel: Kernel, landmarks: int | None, seed: int) -> Features:
-        """Features of a kernel. The first landmarks of a seed do not depend on their
-        number.
+        """Features of a kernel. The first landmarks drawn with a seed do not depend on
+        how many are drawn.
         """
         if kernel.linear:
             return linear_features(self.X, self.rows)
@@ -361,7 +361,7 @@ class KernelResults(ProbabilityResults):
         return frame.rename_axis(index="place")
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
+        """One-row summary of the fit."""
         f = self.fit
         values = {
             "penalty": f.penalty,
@@ -452,17 +452,17 @@ class KernelCumulativeLink(Method):
         "linear"; a value such as Gaussian(gamma=0.5); or a function of (X, Z). With
         gamma=(0.1, 1.0), or "cv" for 2^-15, 2^-13, ..., 2^3, the evidence chooses
         gamma. None chooses between the perceptron kernel and the Gaussian kernel with
-        gamma 1/4, 1 and 4 over the number of columns. Of more than 200 rows several
-        kernels are compared with 200 landmarks; those whose evidence is within 5 % of
-        the best one's gain go on.
+        gamma 1/4, 1 and 4 over the number of columns. With more than 200 rows, several
+        kernels are first compared with 200 landmarks; more are tried for those whose
+        gain in evidence is within 5% of the best.
     link : {"logit", "probit", "cloglog", "loglog", "cauchit"}
         Distribution F.
     penalty : float or "evidence"
-        lambda > 0, or the value with the largest evidence.
+        lambda > 0; "evidence" takes the value with the largest evidence.
     landmarks : int, "all" or None
-        Number of rows that H is built from. None means all rows up to 1000 distinct
-        rows (or the 200 by which kernels were compared, if these have more evidence);
-        beyond, 100, 200, 400, ... while the evidence rises.
+        Number of rows that H is built from. None means all of up to 1000 distinct rows
+        (or the 200 landmarks of the comparison, if their evidence is larger). Of more
+        rows it means 100, 200, 400 or 800, as long as the evidence rises.
     scaling : {"range", "standard", None}
         Scale columns to [-1, 1] on the training rows, to mean 0 and standard deviation
         1, or not at all.

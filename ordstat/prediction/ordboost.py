@@ -85,8 +85,8 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     @property
     def held_out(self) -> pd.DataFrame:
-        """Mean loss of the held-out rows: a row a round, a column a depth; empty if
-        nothing was chosen.
+        """Mean loss of the held-out rows: one row per round, one column per depth;
+        empty if rounds and depth were given.
         """
         tried = self.fit.held_out
         if tried is None:
@@ -96,7 +96,7 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         return pd.DataFrame(columns).rename_axis(index="round", columns="depth")
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
+        """One-row summary of the fit."""
         f = self.fit
         curve = np.zeros(0) if f.held_out is None else f.held_out.curve
         held_out = float(curve[f.kept]) if f.kept < curve.size else np.nan
@@ -115,12 +115,12 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         Returns
         -------
         pandas.DataFrame
-            importance: share of the fall of the training loss. The fall due to the
-            linear start is shared in proportion to the effects per standard deviation,
-            the fall due to the trees in proportion to the gains of the cuts. cuts:
+            importance: share of the reduction of the training loss. The reduction by
+            the linear start is shared in proportion to the effects per standard
+            deviation, that by the trees in proportion to the gains of the cuts. cuts:
             number of cuts in all trees. linear: effect per standard deviation in the
             linear start (for categories, the standard deviation of their effects). A
-            factor is one row.
+            factor has one row.
         """
         f = self.fit
         trees = f.trees.upto(f.kept)
@@ -350,10 +350,10 @@ class OrdinalBoosting(Method):
         Share of the columns used for each tree, in (0, 1]. None means 0.6, but at least
         5 and at most 300 columns.
     linear_start : bool
-        Start from a ridge cumulative model, its penalty (2^-4, ..., 2^10) chosen by
-        cross-validation; else from H = 0. With more than 300 columns (and indicators of
-        categories) one fold and every other penalty are tried; with more than 1000
-        there is no linear start.
+        Start from a ridge cumulative model, its penalty (2^-4, 2^-2, ..., 2^10) chosen
+        by cross-validation; else from H = 0. With more than 300 columns (indicators of
+        categories included) one fold and every other penalty are tried; with more than
+        1000 there is no linear start.
     penalty : float
         Penalty of the squared values of leaves, 0 or more.
     min_weight : float or None
@@ -375,11 +375,11 @@ class OrdinalBoosting(Method):
     -----
     The default search makes 16 fits of some hundred rounds (4 with more than 3000
     rows). A round takes about 1e-9 s times rows, columns and depth: minutes for a
-    million rows of 20 columns. Of few rows and many columns it takes longer, as every
-    cut of every column is tried: with more than 300 columns there are fewer bins (one
-    for 32 rows, at least 32), with more than 500 a tree uses 300 of them. The search on
-    300 rows of 1000 columns takes about 5 s.
-    `rounds=300, depth=3` makes one fit; `callback=` of `ordfit` shows progress.
+    million rows of 20 columns. With few rows and many columns it takes longer, as every
+    cut of every column is tried. With more than 300 columns there are fewer bins (one
+    per 32 rows, at least 32); with more than 500 each tree uses 300 columns. The search
+    on 300 rows of 1000 columns takes about 5 s. `rounds=300, depth=3` makes one fit;
+    `callback=` of `ordfit` shows progress.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""From scores to probabilities of levels: the rule of a latent score, calibration."""
+"""Probabilities of levels from scores: the rule of a latent score, and calibration."""
 
 from __future__ import annotations
 
@@ -220,7 +220,9 @@ class Calibration:
         )
 
     def alerts(self) -> Iterator[tuple[type[Warning], str]]:
-        """Scores that do not depend on the level, or separate all levels."""
+        """Warnings about scores that do not depend on the level, or that separate all
+        levels.
+        """
         if self.map.slope == 0.0:
             yield DataWarning, _UNINFORMATIVE
         if self.separated:

@@ -1,5 +1,5 @@
-"""Rounds of gradient boosting on binned rows, by the likelihood loss of the cumulative
-logit.
+"""Rounds of gradient boosting on binned rows, with the loss of the cumulative logit
+model.
 """
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ class BoostedTrees:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def upto(self, rounds: int) -> Self:
-        """The first trees only."""
+        """A copy with the first `rounds` trees."""
         return replace(self, trees=self.trees[:rounds])
 
     def start(self, rows: Rows) -> FloatArray:
@@ -276,7 +276,7 @@ class HeldOut:
     chosen : int
         Position of the depth with the smallest loss; ties go to the smaller.
     folds : int
-        1 if a part of the rows is held out once.
+        Number of folds; 1 if a part of the rows is held out once.
     """
 
     depths: tuple[int, ...]

@@ -51,7 +51,7 @@ def is_classifier(model: Any) -> bool:
 
 
 def takes_weights(model: Any) -> bool:
-    """Whether `fit` has sample weights."""
+    """Whether `fit` accepts sample_weight."""
     from sklearn.utils.validation import has_fit_parameter
 
     return bool(has_fit_parameter(model, "sample_weight"))
@@ -87,8 +87,8 @@ def written(model: Any) -> str:
 
 @contextmanager
 def refusing(model: Any) -> Iterator[None]:
-    """Raise a ValueError of a classifier, such as for numbers beyond the 32 bits of a
-    tree, as a DataError.
+    """Turn a ValueError of a classifier into a DataError, such as for numbers beyond
+    the 32 bits of a tree.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -321,12 +321,14 @@ def parse_classifier(
     learner or a classifier.
 
     Names with value None only appear in the message. With `weighted` the classifier
-    must take sample weights; without, only where they differ, which fitting tells.
+    must accept sample weights; otherwise it needs them only if weights differ, which
+    `fit` checks.
 
     Raises
     ------
     OptionError
-        Another value, or with `weighted` a classifier that takes no sample weights.
+        Another value, or with `weighted` a classifier that does not accept sample
+        weights.
     """
     make = names.get(value) if isinstance(value, str) else None
     model = value if make is None else make()

@@ -131,9 +131,9 @@ class NominalClassifier(Method):
     sum_k P(y = k) cost[k, rank]: the median for the absolute cost, the mode for the
     classification cost. `Reduction(base=..., encoding="separate")` fits one classifier
     per threshold instead, which uses the order. A classifier among the members of a
-    `Blend` is this method. The classifier gets a row of weight 2 twice; if weights are
-    not whole numbers or sum to more than 200,000 rows, it gets identical rows once,
-    with the sum of their weights.
+    `Blend` is this method. In the training data of the classifier a row of weight 2
+    occurs twice. If weights are not whole numbers or sum to more than 200,000 rows,
+    identical rows occur once, with the sum of their weights.
 
     Parameters
     ----------

@@ -172,10 +172,10 @@ class Reduction(Method):
     times its case weight. A binary classifier g is fitted to them, and rank(x) = 1 +
     #{k : g(x, k) > 0}. If costs are convex, or answers do not contradict each other,
     the training cost is at most the weighted training error of g (theorem 4.1): the
-    summary shows both. Costs must be V-shaped. The classifier gets sorted rows, a row
-    of weight 2 twice. If weights are not whole numbers, it gets identical rows once,
-    with the sum of their weights; so do logistic regression and C4.5, for which this is
-    equivalent, if weights sum to more than 200,000 rows.
+    summary shows both. Costs must be V-shaped. The classifier gets sorted rows; a row
+    of weight 2 occurs twice. If weights are not whole numbers, it gets identical rows
+    once, with the sum of their weights; so do logistic regression and C4.5, for which
+    this is equivalent, if weights sum to more than 200,000 rows.
 
     A classifier with predict_proba gives probabilities of the ranks if each question's
     examples have equal weights, as with the absolute cost. If its P(y > k) increase in
@@ -188,9 +188,9 @@ class Reduction(Method):
         gradient boosted trees of scikit-learn, or of `OrdinalBoosting` with rounds and
         depth by cross-validation; a learner such as C45(confidence=0.1); or any
         scikit-learn classifier, also a Pipeline or GridSearchCV. It is cloned and gets
-        a seed if its random_state is None. It must accept sample_weight in fit where
-        examples have different weights: not with the absolute cost and whole case
-        weights.
+        a seed if its random_state is None. Its `fit` must accept sample_weight, except
+        with the absolute cost and whole-number case weights, where all examples have
+        the same weight.
     encoding : {"one-hot", "ordinal", "separate"}
         Columns that encode k: one for each k (a linear classifier then has one score
         and K-1 thresholds), steps [k > j] (a tree then splits k as a number), or no
@@ -233,7 +233,7 @@ class Reduction(Method):
             parse_base(self.base, self)
 
     def check(self, sample: Sample) -> None:
-        """Raise if the method does not support the sample."""
+        """Raise an error if the method does not support the sample."""
         super().check(sample)
         require_differences(self.costs(sample), sample.case_weights)
 

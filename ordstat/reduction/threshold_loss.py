@@ -257,8 +257,8 @@ class ThresholdLossMethod(Method, ABC):
         Raises
         ------
         DataError
-            Costs are not V-shaped, or one answer to some question costs nothing in
-            every row.
+            Costs are not V-shaped; or for some threshold all rows above it, or all
+            below, have costs that do not differ between its two sides.
         """
         self.check(sample)
         train = distinct_rows(sample, self.costs(sample))

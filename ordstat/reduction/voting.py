@@ -161,7 +161,7 @@ def pair_votes(scores: FloatArray, n_levels: int) -> FloatArray:
 def drawn_labels(
     X: FloatArray, costs: FloatArray, case_weights: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
-    """(N, K) number of times that each row was accepted with each label.
+    """(N, K) random number of times that each row is accepted with each label.
 
     A row is accepted with a probability proportional to sum_l q[l], q =
     `label_weights`, with maximum 1. It then gets label l with probability q[l] / sum q.
@@ -324,7 +324,7 @@ class VotingMethod(MachineOptions, ABC):
         return None
 
     def check(self, sample: Sample) -> None:
-        """Raise if the method does not support the sample."""
+        """Raise an error if the method does not support the sample."""
         super().check(sample)
         refuse_unused_clusters(self, sample, "set C='cv'")
         self.costs(sample)

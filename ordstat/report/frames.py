@@ -1,6 +1,4 @@
-"""Data frames that print with a title and notes, and that write themselves for
-papers.
-"""
+"""Data frames that print with title and notes, and that can be exported for papers."""
 
 from __future__ import annotations
 
@@ -85,12 +83,10 @@ _AROUND: dict[str, Callable[[str, str, Sequence[str]], str]] = {
 
 
 class Exported:
-    """Base class of tables, and of objects that consist of tables, which write them for
-    papers.
-    """
+    """Base class of tables that can be exported to LaTeX, Markdown, HTML and Word."""
 
     def exported(self) -> list[NotedFrame]:
-        """The tables to write."""
+        """The tables to export."""
         raise TypeError(f"{type(self).__name__} has no tables")
 
     def to_latex(self, buf: Any = None, **options: Any) -> Any:
@@ -101,8 +97,8 @@ class Exported:
         buf : path or open file, optional
             Where to write; by default the text is returned.
         **options
-            Of pandas' `to_latex`. With `float_format`, `formatters` or `columns` pandas
-            formats the numbers.
+            Options of pandas' `to_latex`. With `float_format`, `formatters` or
+            `columns` pandas formats the numbers.
 
         Examples
         --------
@@ -121,7 +117,7 @@ class Exported:
         ----------
         buf : path or open file, optional
         **options
-            Of pandas' `to_markdown`.
+            Options of pandas' `to_markdown`.
         """
         return self._written("to_markdown", buf, options)
 
@@ -133,7 +129,7 @@ class Exported:
         ----------
         buf : path or open file, optional
         **options
-            Of pandas' `to_html`.
+            Options of pandas' `to_html`.
         """
         return self._written("to_html", buf, options)
 
@@ -254,8 +250,8 @@ class NotedFrame(Exported, pd.DataFrame):
         return noted
 
     def tidy(self) -> NotedFrame:
-        """The table with the column names of R's broom, row labels as a column, and a
-        row for each level.
+        """Long format: column names of R's broom, row labels as a column, and a row for
+        each level.
 
         Confidence limits are "conf_low" and "conf_high", test statistics "statistic",
         degrees of freedom "df" (those of the denominator of an F test "den_df"), terms
@@ -290,8 +286,8 @@ class NotedFrame(Exported, pd.DataFrame):
         return by_numbers(grid) if self.attrs.get("square") else grid
 
     def shown(self) -> pd.DataFrame:
-        """The table as it prints, as a frame of texts with readable heads and labels;
-        the exports write it.
+        """The table as printed and exported: a data frame of strings with readable
+        column and row labels.
 
         Examples
         --------
@@ -327,7 +323,7 @@ class NotedFrame(Exported, pd.DataFrame):
         return [self]
 
     def in_format(self, name: str, options: Mapping[str, Any]) -> str:
-        """The table between its title and its notes, written by a method of pandas.
+        """The table with title and notes, exported by a method of pandas.
 
         Parameters
         ----------
@@ -384,7 +380,7 @@ def frame_grid(
     title: str,
     formats: Mapping[Any, str] | None,
 ) -> TextGrid:
-    """A frame as text: the index labels first, columns of long text in the notes."""
+    """A frame as a text grid: index labels first, columns of long text in the notes."""
     columns = _labels(frame)
     n_labels = len(columns)
     long = []

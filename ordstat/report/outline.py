@@ -30,32 +30,31 @@ _GIGABYTE = 1e9
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ModelOutline:
-    """What a fit would be made of; returned by `ordfit(..., fit=False)`.
+    """Description of a model before it is fitted, returned by `ordfit(..., fit=False)`.
 
     Attributes
     ----------
     formula : str
     method : Method
     parameters : list of str
-        Names of the parameters, as in `params` of the fit; of random effects the
-        standard deviations and correlations. Empty for methods without coefficients by
-        name.
+        Names of the parameters, as in `params` of the fit; for random effects the
+        standard deviations and correlations. Empty for methods without named
+        coefficients.
     columns : dict of str to list of str
         Names of the "location", "nominal" and "scale" columns, where there are any.
     level_counts : pandas.Series
-        Sum of the case weights of the rows with each level, lowest level first; answers
-        known in part are not counted.
+        Sum of the case weights of the rows with each level, lowest level first;
+        responses known only as an interval are not counted.
     n_rows, n_given : int
         Rows used, and rows of the data.
     dropped : dict of str to int
-        Rows left out for a missing value, by variable (a row may count under several),
-        and under "(weight 0)".
+        Rows left out because of missing values, by variable (a row may count for
+        several), or with "(weight 0)".
     memory : dict of str to float
-        Bytes of "data", the arrays of the rows used, and of "fit", what the method
-        takes at most while it fits, roughly, and those "available". Of rows in blocks
-        those in memory.
+        Approximate bytes: "data" for the arrays of the rows used, "fit" at most for the
+        fit, and "available". For rows in blocks, of those in memory.
     notes : tuple of str
-        Notes on the data that the fit would warn of.
+        Warnings about the data that the fit would give.
 
     Examples
     --------
@@ -139,7 +138,7 @@ def _shortened(names: Sequence[Any]) -> str:
 
 
 def outline_of(design: Design, method: Method) -> ModelOutline:
-    """The outline of a method and a design; what the method refuses is refused.
+    """The outline of a method and a design, checked as for a fit.
 
     Parameters
     ----------

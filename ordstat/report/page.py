@@ -1,5 +1,5 @@
-"""A page about a fit: question, data, summary, pictures, references, versions, in one
-HTML file.
+"""Report of a fit in one HTML file: question, data, summary, plots, references,
+versions.
 """
 
 from __future__ import annotations
@@ -337,9 +337,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
 def written_report(fit: Any, path: Any, *, pictures: bool) -> Any:
-    """Write a page about the fit: question, data, summary, pictures, what to cite,
-    versions.
-    """
+    """Write the report: question, data, summary, plots, references, versions."""
     flag("pictures", pictures)
     if path is None:
         return fit.summary("all")
@@ -349,7 +347,7 @@ def written_report(fit: Any, path: Any, *, pictures: bool) -> Any:
 
 
 def page_target(path: Any) -> Path:
-    """The path of a page; OptionError if it cannot be used."""
+    """The path of a report. Raise OptionError if it cannot be used."""
     target = Path(path) if isinstance(path, (str, os.PathLike)) else None
     if target is None or target.suffix.lower() not in (".html", ".htm"):
         raise OptionError(

@@ -1,4 +1,6 @@
-"""What the exponents of effects are ratios of, and in which direction they point."""
+"""Odds and hazard ratios: what the exponents of effects are ratios of, and their
+direction.
+"""
 
 from __future__ import annotations
 

@@ -57,10 +57,10 @@ def alert_notes(r: OrdinalResults) -> tuple[str, ...]:
 def certificate_text(
     certificate: Certificate, trace: Trace, details: bool = True
 ) -> str:
-    """Whether the fit reached its optimum, and the number that proves it; with
-    `details` further figures.
+    """Whether the fit reached its optimum, and the number that shows it; with `details`
+    further figures.
 
-    Of a method that looks for no optimum, what it did, and the further figures.
+    For methods without an optimum: what was done, and the further figures.
     """
     iterations = counted(trace.iterations, "iteration")
     figures = [f"{certificate.name} {certificate.value:.2g}"]
@@ -104,16 +104,16 @@ def fractional(r: OrdinalResults) -> bool:
 
 
 def counted_weights(r: OrdinalResults) -> FloatArray:
-    """(N,) what a row counts in a number of observations: its case weight, or 1 if that
-    is no number of rows.
+    """(N,) number of observations that each row counts for: its case weight, or 1 if
+    weights are not numbers of rows.
     """
     sample = r.design.sample
     return np.ones(sample.n) if fractional(r) else sample.case_weights
 
 
 def observations(r: OrdinalResults) -> float:
-    """The number of observations to show: the sum of the case weights, or rows if these
-    are no numbers of rows.
+    """The number of observations to show: the sum of the case weights, or the number of
+    rows if weights are not numbers of rows.
     """
     return float(r.n_rows) if fractional(r) else r.nobs
 
@@ -155,7 +155,7 @@ def data_header(r: OrdinalResults) -> tuple[tuple[str, Any], ...]:
 
 
 def decided_cost(r: OrdinalResults) -> CostMatrix | Decision:
-    """The cost of the method, or the decision that the fit made of it."""
+    """The cost of the method, or the decision rule that the fit derived from it."""
     cost = r.method.cost_matrix
     if not cost.decides:
         return cost
@@ -180,8 +180,8 @@ def _observations_text(r: OrdinalResults) -> str:
 
 
 def known_in_part(sample: Sample, times: FloatArray) -> list[tuple[str, str]]:
-    """A header pair with the numbers of answers that are known in part, if any are;
-    `times` (N,) rows have each answer of the sample.
+    """A header pair with the numbers of responses that are known only in part, if any;
+    `times` (N,) is the number of rows with each response of the sample.
     """
     if sample.highest is None:
         return []
@@ -460,7 +460,7 @@ def _bound_tables(r: OrdinalResults) -> list[Table]:
 
 
 def figures(fit: OrdinalResults) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
+    """One-row summary of the fit."""
     certified = {
         "certificate": fit.certificate.name,
         "certificate_value": fit.certificate.value,
@@ -688,7 +688,7 @@ def _by_numbers(r: OrdinalResults, block: Table | Line) -> Table | Line:
 
 
 def printed(r: OrdinalResults) -> Report:
-    """Call, size and estimates: what `print` shows of a fit."""
+    """What `print(fit)` shows: call, size and estimates."""
     size = (
         f"{count(observations(r))} observations",
         f"{len(r.levels)} levels",

@@ -1,4 +1,4 @@
-"""One fit in a table for papers: its rows and cells, and what notes say of them."""
+"""One fit in a table for papers: its rows, cells and notes."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class FitColumn:
 
     @property
     def model(self) -> str:
-        """What was fitted, with its link."""
+        """The kind of model, with its link."""
         kind: str = self.fitted.kind
         if not self.inferential:
             return kind
@@ -459,7 +459,7 @@ class FitColumn:
 
     @property
     def has_others(self) -> bool:
-        """Whether some rows stay as they are beside ratios."""
+        """Whether some rows are not exponentiated although ratios are shown."""
         kinds = {_PARTS[row.part] for row in self.rows()}
         return not kinds <= set(_EFFECTS)
 
@@ -496,8 +496,8 @@ class FitColumn:
 
     @cached_property
     def known_figures(self) -> Mapping[str, Any]:
-        """Figures of `glance`, with the number of people for weights that are no
-        numbers of rows; that number alone where a search ended in no maximum.
+        """Figures of `glance`, with the number of observations if weights are not
+        numbers of rows; only that number if no maximum was found.
         """
         people = {"nobs": observations(self.fitted)}
         if self.fitted.fit.lost:

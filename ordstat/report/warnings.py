@@ -41,7 +41,7 @@ def alerts(design: Design, fit: Fit, unreached: str) -> Iterator[Alert]:
 
 
 def not_reached(fit: Fit, allow: str) -> str:
-    """The certificate that failed, and what to do: `allow` something, or look at the
+    """Message for a certificate above its tolerance: `allow` something, or check the
     columns.
     """
     c = fit.certificate

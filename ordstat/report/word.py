@@ -1,4 +1,4 @@
-"""Tables for a text processor. Imports maketables, so it is imported late."""
+"""Tables for Word. Imports maketables, so it is imported late."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from maketables import MTable
 
 
 class WordTable(MTable):
-    """A table for a text processor, with a head above its first column.
+    """A table for Word, with a head above its first column.
 
     Parameters
     ----------

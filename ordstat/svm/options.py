@@ -124,8 +124,8 @@ class MachineOptions(Method):
         check_scaling_of_kernel(self)
 
     def memory(self, sample: Sample) -> float:
-        """Bytes of the kernel matrix and of the solvers' copy of it, beside those of
-        costs and answers; a linear kernel has no matrix.
+        """Bytes of the kernel matrix and the solvers' copy of it, in addition to costs
+        and answers; a linear kernel has no matrix.
         """
         cells = super().memory(sample)
         if isinstance(self.similarity, Linear):

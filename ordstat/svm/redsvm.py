@@ -86,7 +86,7 @@ class KernelMachine(MachineOptions):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
     """
 
     loss: str = "hinge"
@@ -337,8 +337,8 @@ class KernelMachine(MachineOptions):
         )
 
     def geometry(self, sample: Sample, fit: Fit) -> BallGeometry | None:
-        """Norms in the feature space of the scaled columns; None of sparse columns,
-        which have no origin in their middle.
+        """Norms in the feature space of the scaled columns; None for sparse columns,
+        which are not centred.
 
         Kernels that are only conditionally positive definite are used as k(x, x') -
         k(x, 0) - k(0, x') + k(0, 0). If columns are scaled to a box, the point of a
@@ -551,7 +551,7 @@ class REDSVM(KernelMachine):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -584,14 +584,14 @@ class SVORIMC(KernelMachine):
     C : float, sequence of floats or "cv"
         Price of a violated margin; inf is the hard margin: every row is on its side of
         all thresholds by a margin of 1.
-    kernel, cost, scaling, loss, solver, tol, folds, n_jobs
+    kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and
         `ordstat.svm.options.MachineOptions`.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -619,14 +619,14 @@ class SVOREXC(KernelMachine):
     C : float, sequence of floats or "cv"
         Price of a violated margin; inf is the hard margin, as in the kernel ranking of
         Rajaram et al. (2003): every row is inside its interval by a margin of 1.
-    kernel, cost, scaling, loss, solver, tol, folds, n_jobs
+    kernel, landmarks, cost, scaling, loss, solver, tol, folds, n_jobs
         See `ordstat.svm.redsvm.KernelMachine` and
         `ordstat.svm.options.MachineOptions`.
 
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------
@@ -674,7 +674,7 @@ class RankBoundarySVM(KernelMachine):
     Raises
     ------
     OptionError
-        A value outside these.
+        An option has a value outside its range.
 
     Examples
     --------

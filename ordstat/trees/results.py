@@ -122,7 +122,7 @@ class TreeResults(RoundsResults, ShareResults):
         )
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
+        """One-row summary of the fit."""
         return NotedFrame.of(figures(self).assign(rounds=self.fit.votes.rounds))
 
     def gain_importance(self) -> pd.DataFrame:
@@ -131,8 +131,8 @@ class TreeResults(RoundsResults, ShareResults):
         Returns
         -------
         pandas.DataFrame
-            importance: share of the fall of the deviance, over all trees weighted by
-            the votes of their rounds. cuts: number of cuts on the column.
+            importance: share of the reduction of the deviance, over all trees weighted
+            by the votes of their rounds. cuts: number of cuts on the column.
         """
         votes = self.fit.votes
         n_columns = len(self.design.names)
