@@ -284,11 +284,29 @@ class Averager:
                 "scale must be another than 'quantile' for derivatives by a number."
                 " Compare values, as in change=1 or change=[20, 60]."
             )
-        fit = self.results.fit
-        plain = not self.predicted.factors and self.results.aliasing is None
-        if plain and not fit.without_maximum:
+        if self.determined:
             return self._quantiles(self.asked, rows, weights)
         return _quantiles(self.asked, self._over(rows, weights, None))
+
+    @property
+    def determined(self) -> bool:
+        """Whether every estimate is finite and determined, and no random effect is
+        averaged over.
+        """
+        fixed = not self.predicted.factors and self.results.aliasing is None
+        return fixed and not self.results.fit.without_maximum
+
+    def cumulative(self, rows: Rows, weights: FloatArray) -> FloatArray:
+        """(K-1,) weighted sums over rows of P(y <= k)."""
+        none = cumulative_through(np.zeros((1, self.predicted.n_levels - 1)))
+        return self.predicted.averages(none, rows, weights)[0]
+
+    def cumulative_jacobian(
+        self, factors: FloatArray, rows: Rows, weights: FloatArray
+    ) -> FloatArray:
+        """(M, F) derivatives of combinations (M, K-1) of what `cumulative` gives."""
+        through = cumulative_through(factors)
+        return self.predicted.averages(through, rows, weights)[1]
 
     def _quantiles(
         self, asked: Asked, rows: Rows, weights: FloatArray | None
@@ -301,20 +319,16 @@ class Averager:
             return Average.stacked(
                 [self._quantiles(asked, row, np.ones(1)) for row in singly]
             )
-        none = cumulative_through(np.zeros((1, self.predicted.n_levels - 1)))
-        below, _ = self.predicted.averages(none, rows, weights)
+        below = self.cumulative(rows, weights)
         values, slopes = asked.quantile_slopes(below[None])
         moves = slopes.any(axis=2)
 
-        def derived(factors: FloatArray) -> FloatArray:
-            through = cumulative_through(factors)
-            return self.predicted.averages(through, rows, weights)[1]
-
         def errors_of(factors: FloatArray) -> FloatArray:
-            variances = self.covariance.variances_of(derived(factors))
-            return np.sqrt(np.maximum(variances, 0.0))
+            derived = self.cumulative_jacobian(factors, rows, weights)
+            return np.sqrt(np.maximum(self.covariance.variances_of(derived), 0.0))
 
-        jacobian = derived(asked.smoothed_slopes(below, slopes[0], errors_of))
+        smoothed = asked.smoothed_slopes(below, slopes[0], errors_of)
+        jacobian = self.cumulative_jacobian(smoothed, rows, weights)
         return Average(values, jacobian[None], moves & ~np.isnan(values))
 
     def _over(

@@ -309,11 +309,32 @@ class _Compared:
 
 def _standardised(compared: _Compared, winner: Any, loser: Any) -> Average:
     """(1, 1) the win probability of averaged level probabilities."""
+    if compared.averager.determined:
+        return _standardised_determined(compared, winner, loser)
     p, q = (
         compared.averager.over(compared.designs[level], compared.weights)
         for level in (winner, loser)
     )
     return _wins(p, q)
+
+
+def _standardised_determined(compared: _Compared, winner: Any, loser: Any) -> Average:
+    """`_standardised` by cumulative probabilities P and Q, whose derivatives are
+    dc/dP_k = -(q_k + q_{k+1}) / 2 and dc/dQ_k = (p_k + p_{k+1}) / 2, without a K x K or
+    K x F matrix.
+    """
+    averager = compared.averager
+    first, second = compared.designs[winner], compared.designs[loser]
+    P, Q = (
+        np.concatenate([[0.0], averager.cumulative(rows, compared.weights), [1.0]])
+        for rows in (first, second)
+    )
+    value = np.diff(P) @ (Q[:-1] + Q[1:]) / 2.0
+    by_P = (Q[:-2] - Q[2:])[None] / 2.0
+    by_Q = (P[2:] - P[:-2])[None] / 2.0
+    jacobian = averager.cumulative_jacobian(by_P, first, compared.weights)
+    jacobian = jacobian + averager.cumulative_jacobian(by_Q, second, compared.weights)
+    return Average(np.array([[value]]), jacobian[None], np.array([[True]]))
 
 
 def _conditional(compared: _Compared, winner: Any, loser: Any) -> Average:

@@ -321,6 +321,25 @@ def test_an_empty_cell_has_no_number(average: str) -> None:
     assert not table[columns][~unknown].isna().any(axis=None)
 
 
+def test_of_a_continuous_response_equals_the_integral() -> None:
+    """Of two logistic latent responses that differ by b the win probability is
+    e^b (e^b - b - 1) / (e^b - 1)^2, whatever the thresholds.
+    """
+    rng = np.random.default_rng(0)
+    arm = np.arange(20_000) % 2
+    data = pd.DataFrame({"y": np.exp(arm + rng.logistic(size=arm.size)), "arm": arm})
+    fit = ordfit("y ~ arm", data, levels="all")
+    row = wins(fit.superiority("arm").frame).iloc[0]
+
+    def integral(b: float) -> float:
+        return np.exp(b) * (np.exp(b) - b - 1.0) / np.expm1(b) ** 2
+
+    b, se = fit.coef["arm"], fit.se["arm"]
+    slope = (integral(b + 1e-5) - integral(b - 1e-5)) / 2e-5
+    assert row["estimate"] == pytest.approx(integral(b), abs=1e-4)
+    assert row["std_error"] == pytest.approx(slope * se, rel=1e-3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
