@@ -334,8 +334,8 @@ class OrdinalResults:
             return []
         exact = self.design.sample.exact
         return [
-            f"Errors count answers that are one level: {int(exact.sum())} of the"
-            f" {exact.size} rows of the fit; the others are known in part."
+            f"Errors count the {int(exact.sum())} rows of the fit with exact responses,"
+            f" of {exact.size}; the others are known in part."
         ]
 
     def gain_importance(self) -> pd.DataFrame:
@@ -596,11 +596,11 @@ class OrdinalResults:
             index of `newdata`.
         cv : int, optional
             Number of folds of a cross-validation: gives columns "cv" and "cv se". Rows
-            of a cluster stay in one fold, as do those of a group of random effects (if
-            crossed, of the more numerous groups), which are then predicted by averages
-            over the random effects. A row of whole-number weight w counts as w rows,
-            which can be in different folds. If columns distinguish nearly all rows they
-            stay together, as a flexible model would have seen copies of a held-out row.
+            of a cluster stay in one fold. So do rows of a group of random effects (if
+            crossed, of the more numerous groups); they are predicted by averages over
+            the random effects. A row of whole-number weight w counts as w rows, which
+            can be in different folds. If columns distinguish nearly all rows they stay
+            together, as a flexible model would have seen copies of a held-out row.
             Within `joblib.parallel_config(n_jobs=4)` folds are fitted in parallel.
         seed : int or numpy.random.Generator
             Seed of the folds.

@@ -165,8 +165,8 @@ def with_random_effects(
 def _diverging_spreads(random: str) -> DataError:
     """The error where a log-scale effect has no estimate."""
     return DataError(
-        "scale must have effects that the rows determine where the formula has random"
-        f" effects; {random} these the likelihood has no maximum, as a spread of some"
+        "scale must have effects with finite estimates in a model with random effects;"
+        f" {random} random effects the likelihood has no maximum, as the spread of some"
         " rows goes to 0 or to infinity, or changes nothing. Drop that effect or merge"
         " its levels; the fit without random effects names it."
     )

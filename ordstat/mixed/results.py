@@ -263,8 +263,8 @@ class MixedResults(LikelihoodResults):
             )
         notes = (
             (
-                "icc: correlation of two answers of one group; share: its own part of"
-                " the latent variance."
+                "icc: correlation of two observations of a group; share: its own part"
+                " of the latent variance."
             ),
         )
         return NotedFrame.of(table, notes, "Intraclass correlations")
@@ -461,8 +461,8 @@ class RandomParameters:
         return np.asarray(out)
 
     def limits(self, level: float) -> FloatArray:
-        """(R, 2) Wald limits, on the log scale for standard deviations and Fisher's z
-        scale for correlations.
+        """(R, 2) Wald confidence limits, on the log scale for standard deviations and
+        Fisher's z scale for correlations.
         """
         z = np.array([-1.0, 1.0]) * ndtri(0.5 + 0.5 * level)
         value = self.estimates[:, None]
@@ -645,7 +645,7 @@ def _table(r: MixedResults, level: float) -> Table:
     ]
     frame.index = pd.Index([_row(record) for record in deviations])
     title = "Random effects"
-    note = "Limits are computed on the log scale."
+    note = "Confidence limits are computed on the log scale."
     brief = Table(
         title="", frame=frame.rename_axis(title), formats=dict.fromkeys(frame, "brief")
     )

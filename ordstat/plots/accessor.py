@@ -1076,9 +1076,9 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every plot. The frame in the order drawn, one row for every group
-            and column of a random term: term, group, level, name, mode, sd (given the
-            parameters), lower, upper (normal limits).
+            As in every plot. The frame in the order drawn, one row for every group and
+            column of a random term: term, group, level, name, mode, sd (given the
+            parameters), lower, upper (normal confidence limits).
 
         Returns
         -------

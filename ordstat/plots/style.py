@@ -103,8 +103,8 @@ _MOST_DECIMALS = 4
 
 
 def with_limits(numbers: FloatArray) -> list[str]:
-    """Estimates with their limits, (n, 3), all with the decimals that the narrowest
-    needs.
+    """Estimates with their confidence limits, (n, 3), all with the decimals that the
+    narrowest needs.
 
     Examples
     --------

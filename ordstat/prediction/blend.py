@@ -378,15 +378,15 @@ class Blend(Method):
     2000 rows and no clusters they are weighted by two held-out fifths. If "ordboost"
     gets more than half the weight and there are more than two levels, boosted trees of
     each threshold, as in `Reduction(base="ordboost", encoding="separate")`, join the
-    members. Finally one member gets all the weight if its ranked probability score on
-    the held-out rows is better than that of the equal mean by more than 2.5 standard
-    errors, and better than that of the weighted mean.
+    members. One member gets all the weight if it clearly predicts the held-out rows
+    best: if its ranked probability score beats the equal mean by more than 2.5 standard
+    errors, and the weighted mean.
 
-    average="stacked" fits the members without each of five folds, and chooses the
-    weights w >= 0 with sum 1 that minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 +
-    2 (K-1) |w - 1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second
-    term keeps the weights nearly equal if there are few rows; for the default members
-    and two held-out fifths it is a quarter of this.
+    average="stacked" fits the members without each of five folds. The weights w >= 0,
+    with sum 1, minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w -
+    1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second term keeps
+    the weights nearly equal if there are few rows; for the default members and two
+    held-out fifths it is a quarter of this.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ class ForestFit(MarginFit):
 
     Attributes
     ----------
-    importance : (D,) shares of the fall of the ranked probability score
+    importance : (D,) shares of the reduction of the ranked probability score
     growth : Growth
     """
 
@@ -313,7 +313,7 @@ class ForestResults(ProbabilityResults):
     def summary_data(self) -> Report:
         """The summary as data."""
         table = importance_table(
-            self.gain_importance(), "the fall of the ranked probability score"
+            self.gain_importance(), "the reduction of the ranked probability score"
         )
         notes = (
             (
@@ -350,8 +350,8 @@ class RPSForest(Method):
     itself and gives probabilities.
 
     The trees are extremely randomised [Geurts et al. 2006], on the K-1 indicators [y >
-    k] (as scikit-learn's ExtraTreesRegressor on these). Each node draws one random cut
-    for each of some columns, and takes the cut that most reduces the ranked probability
+    k] (as scikit-learn's ExtraTreesRegressor on these). Each node draws a random cut of
+    each of some columns. It takes the cut that most reduces the ranked probability
     score sum_k (P(y > k) - [y > k])^2 [Epstein 1969; Janitza et al. 2016]. P(y > k) is
     the mean share of rows above k in the leaves.
 
@@ -363,11 +363,11 @@ class RPSForest(Method):
         Share of the columns that each cut chooses from, in (0, 1]. None means 1/3, or
         what min_leaf="cv" chooses.
     min_leaf : int or "cv"
-        Smallest number of rows in a leaf. "cv" compares 50 trees with leaves of 5 rows,
-        of 1 row, and of 1 row with cuts chosen from all columns (unless column_share is
-        given), on two held-out fifths of the rows (one fifth of more than 2000 rows).
-        It takes 1 row if the ranked probability score is better by one standard error.
-        With more than 20,000 rows it takes 5.
+        Smallest number of rows in a leaf. "cv" compares leaves of 5 rows, of 1 row, and
+        of 1 row with cuts chosen from all columns (unless column_share is given). It
+        grows 50 trees of each kind, and predicts two held-out fifths of the rows (one
+        fifth of more than 2000 rows). It takes 1 row if the ranked probability score is
+        better by one standard error. With more than 20,000 rows it takes 5.
     cost : str or (K, K) array
         Cost that predicted levels minimise in expectation: "absolute" gives the median,
         "classification" the mode. The probabilities do not depend on it.

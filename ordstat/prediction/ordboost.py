@@ -223,7 +223,9 @@ class BoostedResults(RoundsResults, ProbabilityResults):
 
     def summary_data(self) -> Report:
         """The summary as data."""
-        importance = importance_table(self.gain_importance(), "the fall of the loss")
+        importance = importance_table(
+            self.gain_importance(), "the reduction of the loss"
+        )
         return ranker_report(
             self,
             [

@@ -88,8 +88,8 @@ class ValueTree:
     value : (M,)
         Value that a leaf adds to H.
     gain : (M,)
-        Twice the fall of the quadratic approximation of the loss by the cut; 0 for a
-        leaf.
+        Twice the reduction of the quadratic approximation of the loss by the cut; 0 for
+        a leaf.
     weight : (M,)
         Case weight of the training rows of a node.
     gaps_left : (M,) uint8

@@ -167,8 +167,8 @@ def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:
 def score_gain(
     above: FloatArray, other: FloatArray, y: IntArray, w: FloatArray
 ) -> tuple[float, float]:
-    """By how much P(y > k) (N, K-1) have a better ranked probability score than others,
-    and this in standard errors, where a row of weight w counts as w rows.
+    """Gain in ranked probability score of P(y > k) (N, K-1) over others, and this gain
+    in standard errors. A row of weight w counts as w rows.
 
     Examples
     --------

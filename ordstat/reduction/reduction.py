@@ -192,9 +192,9 @@ class Reduction(Method):
         with the absolute cost and whole-number case weights, where all examples have
         the same weight.
     encoding : {"one-hot", "ordinal", "separate"}
-        Columns that encode k: one for each k (a linear classifier then has one score
-        and K-1 thresholds), steps [k > j] (a tree then splits k as a number), or no
-        column but a separate classifier for each k [Frank & Hall 2001].
+        Columns that encode k. "one-hot": one for each k; a linear classifier then has
+        one score and K-1 thresholds. "ordinal": steps [k > j]; a tree then splits k as
+        a number. "separate": none, but a classifier for each k [Frank & Hall 2001].
     cost : str or (K, K) array
         "absolute", "classification", "squared", or a V-shaped matrix [true rank,
         predicted rank]; costs given for single rows replace it.

@@ -775,7 +775,10 @@ def _of_one_level(r: OrdinalResults) -> tuple[str, ...]:
     """A note if all training rows have the same prediction."""
     if r.many_cells:
         count = f"{len(r.levels):,}"
-        return (f"Errors of {count} levels take long: .errors(new) has some rows'.",)
+        return (
+            f"Errors of {count} levels take long: use .errors(new) for a part of the"
+            " rows.",
+        )
     codes = np.unique(r.training.codes) if r.in_memory else np.zeros(0)
     if codes.size != 1 or not r.design.names or r.fit.lost:
         return ()

@@ -243,7 +243,7 @@ class TreeResults(RoundsResults, ShareResults):
         )
         section = "fit" if drawn else "model"
         importance = importance_table(
-            self.gain_importance(), "the fall of the deviance", section=section
+            self.gain_importance(), "the reduction of the deviance", section=section
         )
         return ranker_report(self, [*drawn, importance, *error_tables(self)])
 

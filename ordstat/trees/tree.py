@@ -42,7 +42,8 @@ class Tree:
     values : (M, C)
         Weight of each class in a node.
     gains : (M,)
-        Fall of sum_c w_c log(w / w_c), half the deviance, by the cut; 0 for a leaf.
+        Reduction of sum_c w_c log(w / w_c), half the deviance, by the cut; 0 for a
+        leaf.
     """
 
     column: AnyArray
@@ -79,7 +80,7 @@ class Tree:
         return 2.0 * entropies(self.values)
 
     def importance(self, n_columns: int) -> FloatArray:
-        """(D,) fall of the deviance by the cuts of each column."""
+        """(D,) reduction of the deviance by the cuts on each column."""
         inner = self.column >= 0
         return np.bincount(
             self.column[inner], weights=2.0 * self.gains[inner], minlength=n_columns
@@ -215,8 +216,8 @@ class TreeSum(InRounds):
         return scores
 
     def importance(self, sample: Sample) -> FloatArray:
-        """(D,) |weights| of the trees, each shared among the columns by the fall of the
-        deviance.
+        """(D,) |weights| of the trees, each shared among the columns by the reduction
+        of the deviance.
         """
         sizes = np.zeros(sample.rows.X.shape[1])
         for tree, round_weight in zip(
@@ -365,11 +366,11 @@ class DecisionTree(WeakLearner):
     1992].
 
     Without pruning, the leaf whose best cut most reduces the deviance -2 sum_c w_c
-    log(w_c / w) is split next, until there are enough leaves (as in scikit-learn with
-    criterion="log_loss" and max_leaf_nodes). With pruning, the tree grows until its
-    leaves are pure, and is cut back along the cost-complexity sequence to the smallest
-    tree with at least `leaves` leaves (R's prune.misclass(tree, best=leaves), as in
-    Tutz & Hechenbichler 2003).
+    log(w_c / w) is split next, until there are enough leaves. scikit-learn does so with
+    criterion="log_loss" and max_leaf_nodes. With pruning, the tree grows until its
+    leaves are pure. It is then cut back along the cost-complexity sequence to the
+    smallest tree with at least `leaves` leaves, as R's prune.misclass(tree,
+    best=leaves) does [Tutz & Hechenbichler 2003].
 
     Parameters
     ----------
