@@ -36,6 +36,8 @@ _LOCAL = (
 #: Reach of a profile without a finite limit, in standard errors (in units of the
 #: parameter if it has none).
 _OPEN = 5.0
+#: Deviance at which the profile of an infinite estimate counts as level.
+_LEVEL = 0.01
 #: Most parameters that profiles are made of at a time.
 _MOST_PROFILES = 500
 
@@ -341,13 +343,22 @@ def profiles(
     profiler = r.fit.likelihood.profile()
     drop = float(chdtri(1.0, 1.0 - level))
     index = np.cumsum(~r.fit.aliased) - 1
-    frames = [
-        _profile(r, profiler, int(position), int(index[position]), drop, points)
-        for position in chosen
-        if position < fixed and not r.fit.aliased[position]
-    ]
+    frames: list[pd.DataFrame] = []
+    notes: list[str] = []
+    for position in chosen:
+        if position < fixed and not r.fit.aliased[position]:
+            frame, more = _profile(
+                r, profiler, int(position), int(index[position]), drop, points
+            )
+            frames.append(frame)
+            notes += more
     empty = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
-    return pd.concat(frames, ignore_index=True) if frames else empty
+    return NotedFrame.of(
+        pd.concat(frames, ignore_index=True) if frames else empty,
+        notes,
+        "Profile likelihood",
+        labels=r.names_shown(),
+    )
 
 
 def _profile(
@@ -357,33 +368,62 @@ def _profile(
     index: int,
     drop: float,
     points: int,
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, list[str]]:
     """The profile of one parameter at equally spaced values between its limits,
-    including the estimate.
+    including the estimate, and notes on sides without a limit.
+    """
+    name = r.parameters.names[position]
+    ends = [profiler.end(index, direction, drop) for direction in (-1, 1)]
+    notes = [
+        f"{name}, {side}: {reason}"
+        for side, (_, reason) in zip(("lower", "upper"), ends, strict=True)
+        if reason
+    ]
+    values = _profile_values(r, profiler, position, index, ends, points)
+    loglik = profiler.curve(index, values)
+    top = float(np.max(loglik, where=~np.isnan(loglik), initial=profiler.loglik))
+    estimate = r.fit.coefficients[position]
+    side = np.sign(values - estimate)
+    for sign, (limit, _) in zip((-1.0, 1.0), ends, strict=True):
+        # no maximum as high as the profile is known there
+        lost = (side == sign) & (2.0 * (top - loglik) > drop)
+        loglik[lost & np.isnan(limit)] = np.nan
+    z = side * np.sqrt(np.maximum(2.0 * (top - loglik), 0.0))
+    values[values == estimate] = r.fit.limits[position]
+    columns = {"parameter": name, "value": values, "z": z, "loglik": loglik}
+    return pd.DataFrame(columns), notes
+
+
+def _profile_values(
+    r: LikelihoodResults,
+    profiler: Any,
+    position: int,
+    index: int,
+    ends: Sequence[tuple[float, str]],
+    points: int,
+) -> FloatArray:
+    """Equally spaced values between the ends of a profile: half on either side of the
+    estimate, or all on one side of an infinite one, to where the profile is flat.
     """
     estimate = float(r.fit.coefficients[position])
     error = float(r.se.iloc[position])
     reach = _OPEN * (error if np.isfinite(error) else 1.0)
-    limits = [profiler.end(index, direction, drop)[0] for direction in (-1, 1)]
     low, high = (
         x if np.isfinite(x) else estimate + sign * reach
-        for x, sign in zip(limits, (-1, 1), strict=True)
+        for (x, _), sign in zip(ends, (-1, 1), strict=True)
     )
+    limit = r.fit.limits[position]
+    if np.isinf(limit):
+        direction = -1 if limit > 0.0 else 1
+        flat = profiler.end(index, direction, _LEVEL)[0]
+        if np.isfinite(flat):
+            low, high = (low, flat) if limit > 0.0 else (flat, high)
+            values = np.append(np.linspace(low, high, points - 1), estimate)
+            return values if limit > 0.0 else np.roll(values, 1)
     half = points // 2
-    values = np.concatenate(
+    return np.concatenate(
         [
             np.linspace(low, estimate, half + 1),
             np.linspace(estimate, high, half + 1)[1:],
         ]
-    )
-    loglik = profiler.curve(index, values)
-    top = float(np.max(loglik, where=~np.isnan(loglik), initial=-np.inf))
-    z = np.sign(values - estimate) * np.sqrt(np.maximum(2.0 * (top - loglik), 0.0))
-    return pd.DataFrame(
-        {
-            "parameter": r.parameters.names[position],
-            "value": values,
-            "z": z,
-            "loglik": loglik,
-        }
     )

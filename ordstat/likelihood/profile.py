@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property, partial
 from typing import TypeVar
 
@@ -183,6 +183,8 @@ class ProfileLikelihood:
     determined: Determined | None
     concave: bool = False
     other_branches: Callable[[FloatArray], list[FloatArray]] = lambda x: []
+    #: Maxima at limits that were found, by parameter; none where there is one branch.
+    _at_limits: dict[int, list[Optimum]] = field(default_factory=dict, init=False)
 
     @cached_property
     def _direction(self) -> FloatArray | None:
@@ -242,13 +244,16 @@ class ProfileLikelihood:
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self._direction is not None:
             step = min(step, float(np.linalg.norm(a)))
-        return self._branched_end(a, direction * step, drop)
+        limit, reason, reached = self._branched_end(a, direction * step, drop)
+        if reached is not None:
+            self._at_limits.setdefault(index, []).append(reached)
+        return limit, reason
 
     def _branched_end(
         self, a: FloatArray, step: float, drop: float
-    ) -> tuple[float, str]:
+    ) -> tuple[float, str, Optimum | None]:
         """The end by a search for the root of the deviance, on the highest branch that
-        is found.
+        is found, and the maximum there.
         """
         centre = float(a @ self._start.x)
         # maxima known on each branch, by the value held
@@ -293,13 +298,13 @@ class ProfileLikelihood:
                     self._climbed(a, known, step, drop) for known in branches
                 ):
                     continue
-                return self._jump(a, branches, fallen, step, drop)
+                return *self._jump(a, branches, fallen, step, drop), None
             reached = max(
                 (known[limit] for known in branches if limit in known), key=_height
             )
             other = self._higher_branch(a, reached, limit)
             if other is None:
-                return limit, ""
+                return limit, "", reached
             branches.append({limit: other})
 
     def _climbed(
@@ -456,10 +461,21 @@ class ProfileLikelihood:
     def held(self, index: int, values: FloatArray) -> list[Optimum | None]:
         """The maxima with the parameter held at each value, each starting from the
         previous one; None if lost.
+
+        From the estimate outwards, and from the limits that `end` has found: those may
+        lie on a higher branch than small steps from the estimate lead to.
         """
         a = self.user.gradient(index)
-        centre = float(a @ self._start.x)
-        return outwards(values, centre, self._start, partial(self._maximum, a))
+        maxima = list[Optimum | None]([None] * values.size)
+        for begin in (self._start, *self._at_limits.get(index, [])):
+            walk = outwards(
+                values, float(a @ begin.x), begin, partial(self._maximum, a)
+            )
+            maxima = [
+                max(filter(None, both), key=_height, default=None)
+                for both in zip(maxima, walk, strict=True)
+            ]
+        return maxima
 
     def _stay(self, x: FloatArray) -> Optimum:
         """The point itself, as an optimum from which a search may begin."""

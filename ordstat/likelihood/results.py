@@ -728,7 +728,8 @@ class LikelihoodResults(OrdinalResults):
             position in `params` (from 0), or terms; by default all parameters.
         level : float in (0, 1)
             Values range between the profile limits of this level; up to 5 standard
-            errors if a limit is infinite.
+            errors where there is no limit, and to where the profile is level before an
+            infinite estimate.
         points : int
             Values of each parameter, half on either side of the estimate.
 
@@ -736,7 +737,7 @@ class LikelihoodResults(OrdinalResults):
         -------
         pandas.DataFrame
             One row per value: parameter, value, z (signed root of the deviance),
-            loglik.
+            loglik. NaN beyond a limit that is not found; `attrs["notes"]` say which.
 
         Raises
         ------

@@ -447,6 +447,11 @@ class MixedProfile:
 
     likelihood: MarginalLikelihood
 
+    @property
+    def loglik(self) -> float:
+        """At the maximum."""
+        return self.likelihood.at.loglik
+
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
         """The value below (-1) or above (+1) the estimate at which the deviance has
         risen by `drop`, and the reason if it is not finite.

@@ -456,3 +456,50 @@ def test_a_limit_where_the_search_first_meets_a_lower_branch() -> None:
         profile = profiles.loc[effect]
         root = np.interp(limits[effect], profile["value"], profile["z"])
         assert root == pytest.approx(np.sqrt(2.0 * HALF), abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_a_profile_ends_at_the_limits_where_small_steps_lead_to_a_lower_branch() -> (
+    None
+):
+    """Steps from the estimate alone found a deviance of 11.5 at the upper limit."""
+    spec = KINDS["any"](1001, 101)
+    effect = "scale.x1"
+    fit = ordfit(spec.formula, spec.data, **spec.options)
+    limits = fit.confint(effect, type="profile").loc[effect]
+    frame = fit.profile(effect, level=0.95, points=11)
+    np.testing.assert_allclose(frame["value"].iloc[[0, -1]], limits, rtol=1e-9)
+    ends = frame["loglik"].iloc[[0, -1]]
+    np.testing.assert_allclose(fit.loglik - ends, HALF, atol=1e-3)
+    roots = np.sqrt(2.0 * HALF)
+    np.testing.assert_allclose(frame["z"].iloc[[0, -1]], [-roots, roots], atol=1e-3)
+    rows = rows_of(fit)
+    place = fit.parameters.names.index(effect)
+    for value, loglik in frame[["value", "loglik"]].iloc[-3:].to_numpy():
+        others = (
+            rows.highest_held(start, place, value)
+            for start in rows.starts(fit.params.to_numpy())
+        )
+        assert max(others) <= loglik + 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+def test_a_profile_of_an_infinite_estimate_rises_to_it():
+    """Refits with the effect held give the same log-likelihoods, up to where it is
+    level; the signed root is on one side of 0.
+    """
+    data = load_data("sep")
+    fit = ordfit("y ~ x + z", data=data)
+    frame = fit.profile("z", points=7)
+    assert np.isposinf(frame["value"].iloc[-1]) and frame["z"].iloc[-1] == 0.0
+    assert (np.diff(frame["z"]) > 0.0).all()
+    assert "z, upper: the estimate is infinite" in frame.attrs["notes"][0]
+    held = [
+        ordfit("y ~ x", data=data, offset=value * data["z"]).loglik
+        for value in frame["value"].iloc[:-1]
+    ]
+    np.testing.assert_allclose(frame["loglik"].iloc[:-1], held, atol=1e-6)
+    roots = -np.sqrt(2.0 * (fit.loglik - np.array(held)))
+    np.testing.assert_allclose(frame["z"].iloc[:-1], roots, atol=1e-4)
+    assert roots[0] == pytest.approx(stats.norm.ppf(0.005), abs=1e-3)
+    assert roots[-1] == pytest.approx(-0.1, abs=0.01)
