@@ -19,7 +19,7 @@ import pandas as pd
 
 from .._typing import FloatArray
 from ..checks import fraction, listed, one_of
-from ..exceptions import OptionError
+from ..exceptions import DataError, OptionError
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
 from ..inference.power import win_matrix
@@ -48,6 +48,9 @@ BETTER = ("higher", "lower")
 MEASURES = ("win probability", "win odds", "win difference", "NNT")
 #: The win probability of equal distributions.
 _EVEN = 0.5
+#: Most derivatives of level probabilities, of all rows, that conditional averages take:
+#: those of some seconds.
+_MOST_DERIVATIVES = 1_000_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -342,8 +345,15 @@ def _conditional(compared: _Compared, winner: Any, loser: Any) -> Average:
     rows.
     """
     averager = compared.averager
-    size = len(averager.results.levels) * averager.covariance.size
     first = compared.designs[winner]
+    count = len(averager.results.levels)
+    size = count * averager.covariance.size
+    if first.n * size > _MOST_DERIVATIVES:
+        raise DataError(
+            f"average='conditional' compares {first.n:,} rows at {count:,} levels and"
+            " derives each probability by every parameter, which takes too long. Use"
+            " average='standardised', or join levels, as by pandas.cut."
+        )
     second = compared.designs[loser]
     value = 0.0
     jacobian = np.zeros(averager.covariance.size)

@@ -1357,7 +1357,8 @@ class LikelihoodResults(OrdinalResults):
             An unknown column, level or average, or a number with more than two values
             without `levels`.
         DataError
-            The data of the fit are missing or have changed.
+            The data of the fit are missing or have changed; or very many levels are
+            compared row by row (average="conditional").
 
         Notes
         -----

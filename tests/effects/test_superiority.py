@@ -12,7 +12,7 @@ from scipy.special import expit, logit, ndtr
 from scipy.stats import brunnermunzel, mannwhitneyu, norm, t
 
 from ordstat import SurveyDesign, datasets, ordfit, pool
-from ordstat.exceptions import OptionError, OrdstatWarning
+from ordstat.exceptions import DataError, OptionError, OrdstatWarning
 from ordstat.inference.rubin import barnard_rubin
 
 MEASURES = ["win probability", "win odds", "win difference", "NNT"]
@@ -338,6 +338,8 @@ def test_of_a_continuous_response_equals_the_integral() -> None:
     slope = (integral(b + 1e-5) - integral(b - 1e-5)) / 2e-5
     assert row["estimate"] == pytest.approx(integral(b), abs=1e-4)
     assert row["std_error"] == pytest.approx(slope * se, rel=1e-3)
+    with pytest.raises(DataError, match="average='standardised'"):
+        fit.superiority("arm", average="conditional")
 
 
 @pytest.mark.parametrize(
