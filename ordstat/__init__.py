@@ -1,5 +1,4 @@
-"""Ordinal regression: cumulative link models and large-margin rankers behind one
-formula call.
+"""Ordinal regression: cumulative link models and large-margin rankers, by formula.
 
 >>> from ordstat import datasets, ordfit
 >>> fit = ordfit("rating ~ temp + contact", data=datasets.load("wine"))
@@ -15,14 +14,14 @@ Fit      ordfit(formula, data, method)     a model or ranker; see `help(fit)`
 Compare  compare                           methods or fits on the same folds
          choose_family                     which ordinal model: AIC, folds, Vuong's test
          table                             fits side by side, for a paper
-Before   describe_ordinal                  counts, medians, ridits and a Likert chart
+Describe describe_ordinal                  counts, medians, ridits and a Likert chart
          polychoric, polyserial            correlations of ordered answers
          agreement                         of raters: AC2, alpha, kappa
-         power_ordinal                     power and sample size for two groups
-Over time lagged                           the previous answer of each person
-          occupancy                        probabilities of the levels over time
-Keep     fit.save, load                    files without code
-Data     datasets.load, datasets.herbrich  sets to try things on
+Plan     power_ordinal                     power and sample size for two groups
+Panel    lagged                            the previous answer of each person
+         occupancy                         probabilities of the levels over time
+Save     fit.save, load                    fits in files that run no code when loaded
+Data     datasets.load, datasets.herbrich  example data
 Costs    macro_cost                        rare levels count as much as common ones
 
 A method is a name, ordfit(..., method="redsvm", C=10), or a value, ordfit(...,
@@ -33,7 +32,7 @@ Likelihood   CumulativeLink ("clm", "logit", "probit", "cloglog", "loglog", "cau
              AdjacentCategory ("acat"), ContinuationRatioModel ("cratio"),
              StoppingRatioModel ("sratio"), MultinomialLogit ("multinomial"),
              StereotypeLogit ("stereotype")
-Machines     REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear,
+Margins      REDSVM, SVORIMC, SVOREXC, RankBoundarySVM, with the kernels Linear,
              Polynomial, Gaussian, Laplacian, Stump, Perceptron, Precomputed
 Prediction   Blend, OrdinalBoosting ("ordboost"), RPSForest,
              KernelCumulativeLink ("kernel-clm")

@@ -1,5 +1,5 @@
-"""Help on the names of a fit, and hints for arguments that other packages name
-otherwise.
+"""Help on the attributes of a fit, and hints for arguments that other packages name
+differently.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ T = TypeVar("T")
 
 
 class Overview:
-    """The docstring of a class of results. That of a fit, which `help(fit)` shows, has
-    a line for each of its names.
+    """The docstring of a class of results. On a fit, `help(fit)` adds a line for each
+    attribute.
     """
 
     def __init__(self, text: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The one call: resolve the method, build the design, fit, hand over results. No
+"""`ordfit`: resolve the method, build the design, fit, return the results. No
 arithmetic here.
 """
 
@@ -166,93 +166,95 @@ def ordfit(
     formula : str
         R-style, "response ~ terms". The intercept is always implied (the thresholds are
         the intercepts). Columns are looked up in `data` before functions, so a column
-        may be named C or log. Answers known in part: "Surv(time, event) ~ terms" (event
-        1, or 0 where the answer is above time), and "interval(low, high) ~ terms" with
-        low < answer <= high for numbers, both ends included for ordered categories or
-        with levels=[...]; a missing end is open. Likelihood methods also take curves,
-        s(x), and effects of ordered predictors: smooth(x), whose steps are shrunken
-        [Gertheiss and Tutz 2009], mono(x), whose steps have one sign [Rufibach 2010],
-        and fuse(x), which joins levels by a lasso [Gertheiss and Tutz 2010].
+        may be named C or log. Censored responses: "Surv(time, event) ~ terms" (event 1
+        if observed, 0 if the response is above time), and "interval(low, high) ~ terms"
+        with low < response <= high for numbers, both ends included for ordered
+        categories or with levels=[...]; a missing end is open. Likelihood methods also
+        take smooth curves, s(x), and effects of ordered predictors: smooth(x) shrinks
+        differences between neighbouring levels [Gertheiss and Tutz 2009], mono(x) is
+        monotone [Rufibach 2010], and fuse(x) joins levels by a lasso [Gertheiss and
+        Tutz 2010].
     data : pandas.DataFrame
-        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Rows
-        larger than memory, which are read block by block: the path of a Parquet file, a
-        folder or a pattern of them, a pyarrow Dataset, a polars LazyFrame, a DuckDB
-        relation, a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
+        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Data
+        larger than memory are read block by block: the path of a Parquet file, a folder
+        or a pattern of them, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation,
+        a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
     method : str or Method
         "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm",
         "csovo", ... (a wrong name lists them all), or a value such as REDSVM(C=10).
     nominal, scale : str, optional
-        One-sided formulas "~ terms" of effects that differ per threshold, and of
-        effects on the log scale (likelihood methods). With an offset the coding of
-        factors of `scale` is part of the model, as in R's clm: the offset has the
-        spread of rows whose scale effects are 0.
+        One-sided formulas "~ terms" of effects that differ between thresholds, and of
+        effects on the logarithm of the scale (likelihood methods). With an offset,
+        another coding of factors in `scale` is another model, as in R's clm: the offset
+        is in units of the scale where these effects are 0.
     weights, offset, cluster : str or array of length N, optional
-        Case (frequency) weights >= 0 (a weight of 2 is two such rows; sampling weights
-        go in `design`), known part of the score, and groups of dependent rows; a
-        string names a column of `data`. Likelihood methods give cluster-robust standard
-        errors (see `vcov`); selection by cross-validation keeps a cluster in one fold.
+        Case (frequency) weights >= 0 (a weight of 2 counts an observation twice;
+        sampling weights go in `design`), a known part of the linear predictor, and
+        clusters of dependent observations; a string names a column of `data`.
+        Likelihood methods give cluster-robust standard errors (see `vcov`); selection
+        by cross-validation keeps a cluster in one fold.
     design : SurveyDesign, optional
-        How the rows of a survey were drawn, in place of `weights` and `cluster`
-        (likelihood methods): sampling weights with strata and primary sampling units,
-        or replicate weights. Standard errors are those of the design.
+        The sampling design of a survey, in place of `weights` and `cluster` (likelihood
+        methods): sampling weights with strata and primary sampling units, or replicate
+        weights. Standard errors take the design into account.
     vcov : str or dict, optional
         Standard errors of likelihood methods: "model" (observed information), "HC0",
-        "HC1" (sandwich), or {"cluster": "judge"}, the same as cluster="judge". Below 20
-        clusters these are CR2, with t by Satterthwaite's degrees of freedom, and a
-        warning says so. Name the type to choose: {"cluster": "judge", "type": "CR1"}
-        (the plain sandwich) or "CR2"; with cluster=: "cluster" or "CR2".
+        "HC1" (sandwich), or {"cluster": "judge"}, the same as cluster="judge". With
+        fewer than 20 clusters they are CR2, with t tests by Satterthwaite's degrees of
+        freedom, and a warning says so. To choose the type, name it: {"cluster":
+        "judge", "type": "CR1"} (the plain sandwich) or "CR2"; with cluster=: "cluster"
+        or "CR2".
     cost : str, (K, K) array or frame, or (N, K) array or frame, optional
-        What predictions (and margin methods) minimise: "absolute", "classification",
-        "squared", the price of predicting column k at true rank row y, or every row's
-        own prices. Labels of a frame have to be the levels in their order. A method
-        with probabilities also takes a measure of all rows, for which they are decided:
-        "kappa" (quadratic), "linear kappa", "macro absolute", "macro classification",
-        "macro squared" (errors averaged over levels).
+        The cost that predictions (and margin methods) minimise: "absolute",
+        "classification", "squared", a matrix [true level, predicted level], or costs of
+        each level for every row. Labels of a frame must be the levels in order. Methods
+        with probabilities can also predict for the best value of a measure over all
+        rows: "kappa" (quadratic), "linear kappa", "macro absolute", "macro
+        classification", "macro squared" (errors averaged over levels).
     constraints : dict or list of str, optional
         Signs of effects of "ordboost", {"x1": "+", "x2": "-"}: "+" makes the score
         increase in that column and "-" makes it decrease. Names are those of the
         columns of the model.
     calibrate : bool or int
         True gives a ranker probabilities: `predict(type="prob")` then works for every
-        method. A monotone map from its score to the probabilities of the levels is
-        learned on cross-fitted scores, those of rows left out in turn (5 folds, or as
-        many as are given): a cumulative logit for a potential, a softmax for votes.
-        Ranks stay the method's own, and need not be the most probable ones; the work is
-        that of one more fit a fold. Likelihood methods have probabilities without it.
+        method. A monotone map from scores to probabilities is fitted to scores of
+        held-out rows in 5 folds, or in the number given: a cumulative logit model for
+        methods with one score, a softmax for methods that vote. Predicted levels stay
+        those of the method, and need not be the most probable ones. Each fold takes one
+        more fit. Likelihood methods have probabilities without it.
     levels : sequence or "all", optional
         Order of the response's values, lowest first; required for unordered strings.
         "all" makes every value of a continuous response a level, as R's rms::orm does:
         likelihood methods then take as many levels as rows, and no distribution of the
-        response is assumed. Levels that no row has keep their places in ranks and
-        costs, with probability 0; methods in rounds then have no `at`, `more` or
+        response is assumed. Levels without observations keep their places in ranks and
+        costs, with probability 0; boosting and ensembles then have no `at`, `more` or
         `rounds`.
     subset : boolean array or str, optional
-        Rows to use; a string is an expression in the columns, such as "judge != 1" (a
-        level as it is in the data).
+        Rows to use; a string is a condition on the columns, such as "judge != 1", with
+        levels as they are in the data.
     cov : dict of str to pandas.DataFrame, optional
         Correlation structure of the levels of a group, {"animal": K} for the term
-        (1 | animal): a kinship, a phylogeny, distances in space.
-        Rows and columns are labelled by the levels; those without rows in the data are
-        left out.
+        (1 | animal): a kinship, a phylogeny, distances in space. Rows and columns are
+        labelled by the levels; levels that the data lack are left out.
     contrasts : mapping, optional
         Column to coding: "treatment" (default), "sum", "helmert", "poly", ..., R's
         names, or a matrix with a row for each level. A data frame names its columns,
-        and its index the levels of its rows, unless it is the default one.
-        Those of columns outside the formula are kept for `update`.
+        and its index the levels of its rows, unless it is the default one. Contrasts of
+        columns outside the formula are kept for `update`.
     na_action : {"omit", "raise", "keep"}, optional
-        Leave out incomplete rows (counted, by variable), refuse them, or keep those
-        with a missing column of the formula, for methods that take them ("ordboost",
-        whose default this is; that of others is "omit"). New rows with missing columns
-        or unseen categories are then predicted too.
+        Leave out incomplete rows (counted by variable; the default), raise an error, or
+        keep rows with missing predictors ("ordboost" alone, which has this as its
+        default). New rows with missing columns or unseen categories are then predicted
+        too.
     seed : int or numpy.random.Generator
         Seed of all random steps (folds, sweeps). Same seed, same result.
     callback : callable(step, total, message), optional
-        Called during long work; without it a bar is shown in a terminal where tqdm is
-        installed.
+        Called during long computations; without it a terminal shows a progress bar if
+        tqdm is installed.
     fit : bool
-        False looks at the formula and the data only, and returns a `ModelOutline`:
-        names of the parameters, columns, rows of each level, rows used and left out,
-        and the memory that the fit takes. What the method refuses is refused.
+        False fits nothing, and returns a `ModelOutline`: names of the parameters,
+        columns, rows of each level, rows used and left out, and the memory that the fit
+        takes. Models that the method refuses raise the same errors.
     **options
         Options of the method. Those of "clm", "acat", "cratio", "sratio" and the links:
 
@@ -263,14 +265,14 @@ def ordfit(
         - penalty: a number (ridge) or, of "clm" and the links, "jeffreys" (bias
           reduction; finite estimates under separation)
         - crossing: "warn" (default) or "raise" where thresholds with nominal effects
-          are out of order
-        - direction: "forward" (default) or "backward", the stages of "cratio" and
-          "sratio"
-        - quadrature: random effects by Laplace's approximation (1, default) or by this
-          number of nodes
+          cross
+        - direction: "forward" (default) or "backward", order of the stages of "cratio"
+          and "sratio"
+        - quadrature: nodes of adaptive Gauss-Hermite quadrature for random effects; 1
+          (default) is Laplace's approximation
         - random_penalty: "gamma" keeps standard deviations of random effects off 0
-        - start, max_iter, tol: where Newton's method begins, its steps, and the
-          gradient at which it ends
+        - start, max_iter, tol: starting values, largest number of steps and gradient
+          tolerance of Newton's method
 
         `help("ordstat.CumulativeLink")` says more about them, `help("ordstat.REDSVM")`
         has those of "redsvm" (C, kernel, ...); `ordstat methods` in a shell lists every
@@ -285,14 +287,13 @@ def ordfit(
     Raises
     ------
     FormulaError, DataError, OptionError
-        For a formula, data or an option that cannot be used; the message says what to
-        do.
+        The formula, the data or an option cannot be used; the message says what to do.
 
     Warns
     -----
     ConvergenceWarning, SeparationWarning, DataWarning
-        Where a certificate is not reached, an estimate is infinite, or rows or levels
-        were left out.
+        The solver did not converge, an estimate is infinite, or rows or levels were
+        left out.
 
     Examples
     --------
@@ -508,8 +509,8 @@ def fit_design(
     callback: Progress | None = None,
     later_levels: bool = False,
 ) -> OrdinalResults:
-    """Fit a method to a design, and issue the warnings of the fit; with `later_levels`
-    rows of all levels may come.
+    """Fit a method to a design, and issue the warnings of the fit. With `later_levels`,
+    levels without rows may occur in later batches.
     """
     _refuse_unsuited(design, method, vcov)
     design = method.marked(design)
@@ -601,10 +602,9 @@ def refit(
     kept_vcov: Any = None,
     calibrate: bool | int = False,
 ) -> OrdinalResults:
-    """Fit a method, by name or as a value, to a design; what results use to fit again.
+    """Fit a method, by name or as a value, to a design; used by results that fit again.
 
-    `kept_vcov` is the covariance of the results, which methods without standard errors
-    leave out.
+    `kept_vcov` is the vcov= of the old fit; methods without standard errors ignore it.
     """
     value = resolve(method, options)
     design = design.coded(value.supports.categories, value.supports.by_level)

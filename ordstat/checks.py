@@ -1,4 +1,4 @@
-"""Checks of what a user gives, each with one wording: "X must be ...; got Y."
+"""Checks of users' arguments; all errors read "X must be ...; got Y."
 
 `of` is what an option belongs to, in words or as the value itself; `also` says what
 else may be given, and is checked by the caller.
@@ -145,7 +145,7 @@ def mapping(name: str, value: Any, example: str) -> dict[Any, Any]:
 
 
 def label_texts(value: Any) -> dict[str, str]:
-    """The argument labels: texts by names."""
+    """The `labels` argument as a dict from names to texts."""
     given = mapping("labels", value, "{'age': 'Age (years)'}")
     return {name: str(label) for name, label in given.items()}
 
@@ -164,7 +164,7 @@ def jobs(value: Any, *, of: Any = None) -> int:
 
 
 def flag(name: str, value: Any) -> bool:
-    """The value as a bool; OptionError where it is neither True nor False."""
+    """The value as a bool; OptionError unless it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise _wrong(name, value, "True or False")
     return bool(value)
@@ -285,9 +285,8 @@ def one_spelled(
 
 
 def canonical(given: Any, names: Iterable[str]) -> str | None:
-    """The one of some names that a text means, in any case, with any hyphens,
-    underscores and blanks, or by the name of another package (`words.toml`); None if
-    there is no such name.
+    """The name that a text spells, ignoring case, hyphens, underscores and blanks, or
+    that stands for a word of another package (`words.toml`); else None.
 
     Examples
     --------
@@ -314,8 +313,7 @@ def _folded(name: str) -> str:
 
 
 def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
-    """The known names that a text may have been meant for, the nearest first; case does
-    not count.
+    """The known names most similar to a text, the nearest first; case does not count.
 
     Examples
     --------
@@ -337,9 +335,7 @@ def nearest(name: Any, known: Iterable[Any], most: int = 1) -> list[str]:
 
 
 def did_you_mean(name: Any, known: Iterable[Any]) -> str:
-    """The end of a message about a name that is refused; empty if no other known name
-    is near.
-    """
+    """The end of a message, "Did you mean ...?"; empty if no known name is similar."""
     known = [other for other in known if not isinstance(name, str) or other != name]
     usual = words("nearest").get(_folded(name)) if isinstance(name, str) else None
     close = [usual] if usual is not None and usual in known else nearest(name, known)
@@ -347,8 +343,8 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
 
 
 def suggest(name: str, names: Iterable[Any]) -> str:
-    """The end of a message about an unknown name: the nearest names, else the first
-    few.
+    """Suggestions for the end of a message about an unknown name: similar names, else
+    the first few.
     """
     texts = [str(other) for other in names if other != name]
     if close := nearest(name, texts, most=3):
@@ -390,7 +386,7 @@ def _wrong(
 
 
 def brief(value: Any) -> str:
-    """A value as Python writes it, cut short where that is long."""
+    """The repr of a value, shortened if it is long."""
     if is_whole(value) and abs(value) > 10**20:
         return "a whole number of more than 20 digits"
     text = repr(value)
@@ -398,7 +394,7 @@ def brief(value: Any) -> str:
 
 
 def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
-    """Up to `limit` labels as Python writes them."""
+    """The reprs of up to `limit` labels."""
     listed = [repr(plain(label)) for label in labels]
     shown = ", ".join(listed[:limit])
     if len(listed) <= limit:
@@ -407,7 +403,7 @@ def shown_labels(labels: Iterable[Any], limit: int = 10) -> str:
 
 
 def counted(n: int, name: str) -> str:
-    """A number with a noun, in the plural unless it is 1.
+    """A number with a noun in the singular or plural.
 
     Examples
     --------
@@ -455,7 +451,8 @@ def refuse(
 
 
 def labelled(given: Mapping[Any, T], what: str) -> dict[str, T]:
-    """Values by their labels as text; OptionError where two labels are the same text.
+    """A dict of values by their labels as text; OptionError if two labels have the same
+    text.
 
     Examples
     --------
@@ -498,8 +495,8 @@ _SMALL = 2.0**26
 
 
 def available_memory() -> float:
-    """Bytes that this process may still take: what the machine has free, or less where
-    a limit is set.
+    """Bytes of memory that this process can still use: the free memory of the machine,
+    or less under a memory limit.
     """
     limits = [
         _number_in("/proc/meminfo", "MemAvailable:") * 1024.0,
@@ -613,8 +610,8 @@ def words(table: str) -> dict[str, str]:
 
 
 def advice(table: str, name: str) -> str:
-    """The text for a name in a table of `words.toml`, with a blank before it; empty if
-    it has none.
+    """The text for a name in a table of `words.toml`, after a blank; empty if the table
+    lacks the name.
     """
     texts = words(table)
     hint = texts.get(name) or texts.get(_folded(name))
@@ -622,8 +619,7 @@ def advice(table: str, name: str) -> str:
 
 
 def option_advice(owner: str, name: str, options: Iterable[str]) -> str:
-    """What to write for a name that none of the options has; empty if `words.toml` does
-    not say.
+    """What to write instead of an unknown option; empty if `words.toml` does not say.
 
     A table of the owner comes first, then those of the options that it has
     ("with rounds"), then what holds everywhere.
@@ -643,14 +639,14 @@ def option_advice(owner: str, name: str, options: Iterable[str]) -> str:
 def refuse_beside(
     subject: str, refused: Mapping[str, tuple[bool, str]], otherwise: str = ""
 ) -> None:
-    """OptionError for the first part of a model that holds and that a subject does not
-    combine with.
+    """OptionError for the first part of a model that cannot be combined with the
+    subject.
 
     Parameters
     ----------
     subject : str
     refused : mapping of str to (bool, str)
-        Part -> whether the model has it, and what to do instead.
+        For each part: whether the model has it, and what to do instead.
     otherwise : str
         What to do instead of any part.
     """

@@ -1,4 +1,6 @@
-"""Families of ordinal models side by side: which one suits the data."""
+"""Ordinal models of different families, compared by AIC, cross-validation and Vuong's
+test.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,8 @@ def choose_family(
     seed: int = 0,
     **options: Any,
 ) -> pd.DataFrame:
-    """Families of ordinal models side by side, the smallest AIC first.
+    """Compare ordinal models of different families by AIC, cross-validation and Vuong's
+    test.
 
     Parameters
     ----------
@@ -74,14 +77,14 @@ def choose_family(
     data : data frame
     methods : sequence of str or (str, dict)
         Methods of maximum likelihood, as `compare` takes them. By default cumulative
-        models with every link, adjacent categories, continuation ratios from below and
-        from above, the stereotype model, whose data choose the order, and the
-        multinomial logit, which ignores it; those that refuse a part of the model, such
+        models with the five named links, adjacent categories, continuation ratios
+        forward and backward, the stereotype model, which estimates the order, and the
+        multinomial logit, which ignores it. Those that refuse a part of the model, such
         as `s(x)` or `scale`, are left out and named in a note.
     cv : int
         Folds of the cross-validation, at least 2; the same for all families.
     seed : int
-        Of the folds.
+        Seed of the folds.
     **options
         Arguments of `ordfit` that describe the data: `nominal`, `scale`, `weights`,
         `offset`, `levels`, `subset`, `contrasts`, `na_action`.
@@ -89,36 +92,34 @@ def choose_family(
     Returns
     -------
     DataFrame
-        A row for each family with the number of parameters, AIC, BIC, cross-validated
-        log-loss and ranked probability score (means over the folds), and z and p of
-        Vuong's test against the family with the smallest AIC, corrected by the
-        difference in parameters. z is negative where the other family fits better. It
-        is NaN where one model contains the other, as test by `anova()` is exact there,
-        and where both give the rows the same probabilities. AIC, BIC, z and p are NaN
-        where the search ended without a maximum, and a note names these families.
+        A row for each family, the smallest AIC first: number of parameters, AIC, BIC,
+        cross-validated log-loss and ranked probability score (means over the folds),
+        and z and p of Vuong's test against the family with the smallest AIC, corrected
+        for the difference in parameters. z is positive where the family with the
+        smallest AIC fits better. z is NaN for nested models (compare these by
+        `anova()`), and where both models give the rows the same probabilities. AIC,
+        BIC, z and p are NaN where the search ended without a maximum, and a note names
+        these families.
 
     Raises
     ------
     DataError
-        Data that cannot be fitted, or no family has a maximum of its likelihood.
+        The data cannot be fitted, or no likelihood has a maximum.
     FormulaError
-        The formula has a part that no default family takes, or one of `methods` does
-        not take.
+        No default family, or one of `methods`, takes the formula.
     OptionError
         `cv` below 2, an unknown argument, fewer than two methods, one without a
-        likelihood, or random effects: their rows are not independent, as Vuong's test
-        needs them.
+        likelihood, or random effects: Vuong's test needs independent observations.
 
     Notes
     -----
-    Vuong (1989): with m the difference of the log-probabilities of a row, (sum m - d)
-    / (sqrt(n) sd(m)) is standard normal if both models are equally far from the
-    truth, d being the difference in the number of parameters. In simulations of two
-    families equally far from the truth a test at .05 rejected 5% of samples of 1,500
-    rows and 8% of samples of 300 rows; where families are nearly the same it hardly
-    ever rejects. A weight of w counts as w rows. The family with the smallest AIC was
-    chosen by the same data, so that p is a little too small against one fixed in
-    advance.
+    Vuong (1989): with m the difference of the log-probabilities of a row, (sum m - d) /
+    (sqrt(n) sd(m)) is standard normal if both models are equally far from the truth, d
+    being the difference in the number of parameters. In simulations of two families
+    equally far from the truth a test at .05 rejected 5% of samples of 1,500 rows and 8%
+    of samples of 300 rows; where families are nearly the same it hardly ever rejects. A
+    weight of w counts as w rows. The family with the smallest AIC was chosen by the
+    same data, so p is a little smaller than for a family fixed in advance.
 
     References
     ----------
@@ -249,7 +250,8 @@ def _fitted(
 
 
 def vuong(first: LikelihoodResults, second: LikelihoodResults) -> tuple[float, float]:
-    """z and two-sided p of Vuong's test; NaN for nested models and equal ones.
+    """z and two-sided p of Vuong's test; NaN for nested models and for equal
+    probabilities.
 
     z is positive where the first model fits better.
     """

@@ -269,27 +269,27 @@ def compare(
         Names ("logit", "redsvm"), values such as REDSVM(C=10), pairs ("redsvm", {"C":
         10}). "calibrate" among the options gives a ranker probabilities.
     cv : int
-        Number of folds, at least 2. Ranks are spread evenly; rows of one cluster, or of
-        one group of a random term, stay in one fold.
+        Number of folds, at least 2, stratified by level; rows of one cluster, or of one
+        group of a random term, stay in one fold.
     repeats : int
-        Number of times that folds are drawn.
+        Number of times that the folds are drawn anew.
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are
-        judged by it, but those that name another (`"ova"`, `REDSVM(cost="squared")`),
-        which a note lists. Fits keep theirs unless `cost` is given. "kappa" and other
-        decisions for a measure of all rows are for methods with probabilities; the
-        others keep their cost.
+        judged by it; a note lists those with a cost of their own (`"ova"`,
+        `REDSVM(cost="squared")`). Fits keep their cost unless `cost` is given. Measures
+        of all rows, such as "kappa", are for methods with probabilities; the others
+        keep their cost.
     decide : {"one", "each"}
         "one": all measures judge the same predictions, those for `cost`. "each":
         classification, absolute and squared error, their macro averages and the kappas
         each judge the predictions that the probabilities give for this measure. A note
-        says which, and lists methods without probabilities.
+        lists methods without probabilities.
     n_jobs : int
-        Processes; -1 for all processors. The result is the same for any.
+        Number of processes; -1 for all processors. The result does not depend on it.
     seed : int or numpy.random.Generator
         Seed of the folds and of the methods.
     callback : callable(step, total, message), optional
-        Called after every fit; without it a bar is shown in a terminal where tqdm is
+        Called after every fit; without it a terminal shows a progress bar if tqdm is
         installed.
     **options
         nominal, scale, weights, offset, cluster, levels, subset, contrasts, na_action:
@@ -303,18 +303,23 @@ def compare(
     Raises
     ------
     OptionError, DataError, FormulaError
-        For what cannot be compared. A DataWarning counts rows left out for missing
-        values, as `ordfit` does, and names a method that fails in some folds, which
-        then has no means.
+        The methods, fits or data cannot be compared.
+
+    Warns
+    -----
+    DataWarning
+        Rows are left out for missing values, or a method fails in some folds, and then
+        has no means.
 
     Notes
     -----
-    Knots of splines and means of `scale()` come from all rows, held-out ones too, as in
-    `errors(cv=)`; only the training rows are used for what depends on the response.
-    Predictions for held-out groups are averages over the distribution of their random
-    effects; with crossed random terms, the more numerous groups stay together. A row of
-    weight w is spread over the folds as w rows. If the columns identify nearly all
-    rows, it stays in one fold: a flexible model would recognise the copies.
+    Knots of splines and means of `scale()` come from all rows, including held-out ones,
+    as in `errors(cv=)`; everything that depends on the response comes from the training
+    rows. Predictions for held-out groups are averages over the distribution of their
+    random effects; with crossed random terms, the more numerous groups stay together. A
+    row of weight w is spread over the folds as w rows, unless the columns identify
+    nearly all rows: it then stays in one fold, as a flexible model would recognise the
+    copies.
 
     Examples
     --------

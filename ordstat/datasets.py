@@ -1,5 +1,5 @@
-"""Data to try things on: small real sets, and seeded generators of the papers'
-artificial ones.
+"""Example data: small real data sets, and seeded generators of the papers' artificial
+ones.
 
 Every generator returns numeric columns x1..xD and an ordered categorical `rank`.
 """

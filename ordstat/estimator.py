@@ -155,19 +155,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     It works in Pipeline, GridSearchCV, cross_val_score, clone and pickle;
     `decision_function` serves calibration and tuned thresholds, `coef_` and
-    `feature_importances_` the selection of columns. Columns of text and categories in a
+    `feature_importances_` the selection of features. Text and categorical columns of a
     frame become indicators "column[T.level]" of every level but the first; "ordboost"
-    takes them as they are, and it alone takes missing values. Such a column with one
-    level is left out with a DataWarning. A level that the fit did not have is refused
-    by likelihood methods; the others take it for the first level, with a DataWarning
-    ("ordboost": for missing).
+    takes them as they are, and it alone takes missing values. A categorical column with
+    one level is left out with a DataWarning. Likelihood methods raise an error for a
+    level that the fit did not have; the others treat it as the first level, with a
+    DataWarning ("ordboost": as missing).
 
-    Sparse matrices of SciPy are taken as they are, never filled with zeros, by the
-    cumulative, adjacent-category and sequential models with penalty=1.0 or
-    penalty=ElasticNet(...), and by support vector machines ("redsvm", "svor-imc",
-    "ova", ...) with kernel="linear" and the hinge loss, and by online rankers
-    ("prank", "cusum", "pa-cusum") with scaling=None; other methods refuse them. Their
-    columns are x1, x2, ...
+    Sparse matrices of SciPy stay sparse in cumulative, adjacent-category and sequential
+    models with penalty=1.0 or penalty=ElasticNet(...), in support vector machines
+    ("redsvm", "svor-imc", "ova", ...) with kernel="linear" and the hinge loss, and in
+    online rankers ("prank", "cusum", "pa-cusum") with scaling=None. Other methods raise
+    an error. Sparse columns are named x1, x2, ...
 
     Parameters
     ----------
@@ -175,9 +174,9 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         A method string of `ordfit` ("logit", "probit", "redsvm", ...) or a value such
         as REDSVM(C=10).
     levels : sequence, optional
-        The labels in order, lowest first. Needed for strings: without it an ordered
-        pandas Categorical (or polars Enum) keeps its own order, numbers and booleans
-        are sorted, and strings are sorted with a DataWarning.
+        The labels in order, lowest first. Give it for strings: without it they are
+        sorted alphabetically, with a DataWarning. An ordered pandas Categorical (or
+        polars Enum) keeps its own order; numbers and booleans are sorted by value.
     random_state : int, numpy.random.Generator, numpy.random.RandomState or None
         Seed of all random steps of the method; None draws a fresh one at every fit.
     calibrate : bool or int
@@ -189,8 +188,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     **options
         Hyper-parameters of the method, such as C=1.0 or kernel="perceptron";
         `get_params` lists all of them with their current values, `set_params` (and so
-        GridSearchCV) sets them. Setting another `method` forgets the options that the
-        new one does not have. Values are checked by `fit`.
+        GridSearchCV) sets them. Setting another `method` drops the options that the new
+        one does not have. Values are checked by `fit`.
 
     Attributes
     ----------
@@ -203,28 +202,27 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The same labels sorted, as scikit-learn's scorers assume; columns of
         `predict_proba`.
     thresholds_ : (K-1,) array
-        Only methods with thresholds have it: those that vote do not.
+        Only for methods with thresholds, not for those that vote.
     coef_ : (D,) array
-        Coefficients of the columns, 0 for a column that the others make up; only
-        methods with a linear potential have it.
+        Coefficients of the columns, 0 for a column that is aliased with others; only
+        for methods with a linear score.
     feature_importances_ : (D,) array
-        Shares of the columns in the trees or rounds; only trees, their aggregation and
-        boosting have it.
+        Shares of the columns in the gains of trees or rounds, summing to 1; only for
+        trees, tree ensembles and boosting.
     n_features_in_ : int
     feature_names_in_ : (D,) array
         Where X has column names.
 
     Notes
     -----
-    `score` is the accuracy, as for every classifier.
-    scoring="neg_mean_absolute_error" works for numeric labels only and takes their
-    differences as distances; scoring=ordstat.metrics.scorer("mae") counts ranks, for
-    any labels.
+    `score` is the accuracy, as for every classifier. scoring="neg_mean_absolute_error"
+    needs numeric labels and uses their differences;
+    scoring=ordstat.metrics.scorer("mae") uses differences of ranks, for any labels.
 
     Some of scikit-learn's tools (BaggingClassifier, VotingClassifier,
-    StackingClassifier and cross_val_predict(method="predict_proba")) hand on numbers in
-    place of labels, sorted by alphabet, and the order of strings is lost before it gets
-    here. With `levels` that is an error; better give them ranks as integers.
+    StackingClassifier and cross_val_predict(method="predict_proba")) encode labels as
+    numbers in alphabetical order, so that the order of strings is lost. With `levels`
+    this raises an error; code the labels as ranks (integers) for these tools.
 
     Examples
     --------
@@ -266,7 +264,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The parameters above and every option of the method, with their current
         values.
 
-        With `deep` also the options of a method given as a value, and those of its
+        `deep` adds the options of a method given as a value, and those of its base
         classifiers, such as base__n_estimators.
 
         Examples
@@ -469,24 +467,23 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
     ) -> Self:
-        """Learn a batch of rows in one pass, in their order, after those before: online
-        methods without a kernel only.
+        """Continue learning with a batch of rows, in one pass in their order; only for
+        online methods without a kernel.
 
         Parameters
         ----------
         X : (N, D) numeric array, pandas or polars frame, or sparse matrix
         y : (N,) labels
         classes : (K,), optional
-            All labels, for the first batch; without it that batch must hold each of
-            them. The scale of the columns is that of the first batch in which they
-            vary.
+            All labels, for the first batch; without it the first batch must contain
+            every label. A column is scaled by the first batch in which it varies.
         sample_weight : (N,) array, optional
-            Whole numbers: how often a row is presented in turn.
+            Whole numbers: how many times in a row each observation is presented.
 
         Raises
         ------
         DataError
-            A label that the first batch had not, or else as for `fit`.
+            A label that is unknown after the first batch; else as for `fit`.
 
         Examples
         --------
@@ -561,7 +558,7 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.levels_[codes])
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose predicted label is the right one (accuracy).
+        """Accuracy: the share of rows whose predicted label is right.
 
         Parameters
         ----------
@@ -587,12 +584,13 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @available_if(lambda self: self._has_probabilities())  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
-        """(N, K) probabilities, one column per label of `classes_`; of probability
-        models, and with `calibrate`.
+        """(N, K) probabilities, one column per label of `classes_`; for methods with
+        probabilities, or with `calibrate`.
 
         The label of `predict` minimises the expected cost, and need not be the most
         probable one: "ordboost" and others predict the median unless
-        cost="classification" is set, and with `calibrate` the label is the ranker's.
+        cost="classification" is set, and with `calibrate` the label stays that of the
+        ranker.
 
         Examples
         --------
@@ -607,15 +605,15 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities[:, np.argsort(self.levels_)]
 
     def decision_function(self, X: Any) -> FloatArray:
-        """How far each row of X (N, D) lies from other labels: (N,) for two, (N, K),
-        columns of `classes_`, for more.
+        """Decision values of the rows of X (N, D): (N,) for two classes; for more (N,
+        K), with the columns of `classes_`.
 
         With two classes, positive means `classes_[1]`, the higher one (unless `levels`
-        puts it lower): the score less the threshold, the log odds of a likelihood
-        method, or the difference of the votes. Of more, the largest belongs to the
-        label of `predict`: the distance to the nearer threshold of its interval
-        (negative outside), the votes, or the expected cost of the label with its sign
-        changed.
+        puts it lower): the score minus the threshold, the log odds of a likelihood
+        method, or the difference of the votes. With more classes the largest value
+        belongs to the label of `predict`. Values are the distance to the nearer
+        threshold of the label (negative outside its interval), the votes, or minus the
+        expected cost of the label.
 
         Examples
         --------
@@ -633,8 +631,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def thresholds_(self) -> FloatArray:
-        """(K-1,) thresholds; infinite ones of a separated response where the search
-        stopped, as in `predict`.
+        """(K-1,) thresholds; infinite ones (separation) have the finite values at which
+        the search stopped, as in `predict`.
         """
         check_is_fitted(self)
         fit = self.results_.fit
@@ -647,8 +645,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def coef_(self) -> FloatArray:
-        """(D,) coefficients of the columns, finite as `thresholds_`; AttributeError
-        without a linear H.
+        """(D,) coefficients of the columns, finite as in `thresholds_`; AttributeError
+        if the score is not linear.
         """
         check_is_fitted(self)
         if self.results_.method.supports.by_level:
@@ -669,8 +667,8 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> FloatArray:
-        """(D,) shares of the columns in the trees or rounds, of sum 1; AttributeError
-        for other methods.
+        """(D,) shares of the columns in the gains of trees or rounds, summing to 1;
+        AttributeError for other methods.
         """
         check_is_fitted(self)
         results = self.results_

@@ -1,7 +1,7 @@
-"""What ordstat raises and warns with.
+"""Errors and warnings of ordstat.
 
-Every message names the argument, column or row, says what was expected and what came,
-and what to do next.
+Every message names the argument, column or row, what was expected, what was given, and
+what to do next.
 """
 
 from __future__ import annotations
@@ -17,20 +17,22 @@ class OrdstatError(Exception):
 
 
 class FormulaError(OrdstatError, ValueError):
-    """A formula that cannot be read, or that asks for something not allowed."""
+    """A formula that cannot be parsed, or that asks for something not allowed."""
 
 
 class DataError(OrdstatError, ValueError):
-    """The data do not suit the request (a column, a row, a level)."""
+    """A column, row or level of the data does not suit the request."""
 
 
 class SeparatedError(DataError):
-    """Effects are infinite, among so many levels that there is no limiting model.
+    """Estimates are infinite (separation), with so many levels that there is no
+    limiting model.
 
     Attributes
     ----------
     moves : (p,)
-        How the effects of the columns move; 0 where one need not.
+        Direction in which the effects go to infinity; 0 for effects that can stay
+        finite.
     nominal : bool
         Whether the columns are those of nominal effects, for which the search for
         finite estimates does not settle, rather than of location effects.
@@ -47,7 +49,7 @@ class OptionError(OrdstatError, ValueError):
 
 
 class UnavailableError(OptionError, AttributeError):
-    """A figure that this fit does not have; `hasattr` answers False."""
+    """An attribute that this fit does not have; `hasattr` returns False."""
 
 
 class OrdstatWarning(UserWarning):
@@ -55,7 +57,7 @@ class OrdstatWarning(UserWarning):
 
 
 class ConvergenceWarning(OrdstatWarning):
-    """A solver stopped before its certificate reached the tolerance."""
+    """A solver stopped before it met its convergence tolerance."""
 
 
 class SeparationWarning(OrdstatWarning):
@@ -67,7 +69,7 @@ class DataWarning(OrdstatWarning):
 
 
 class ExtrapolationWarning(OrdstatWarning):
-    """New rows have numbers far outside the range of the rows of the fit."""
+    """New rows have values far outside the range of the rows of the fit."""
 
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:

@@ -1,5 +1,5 @@
-"""What a fit is: a rule from scores to ranks, a certificate, a trace, a geometry for
-margins.
+"""The parts of a fit: a rule from scores to ranks, a convergence certificate and a
+trace of the solver.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class CostRule(ABC):
 
     @abstractmethod
     def scores(self, rows: Rows) -> FloatArray:
-        """(N,) what orders the rows."""
+        """(N,) scores that order the rows."""
 
     @abstractmethod
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
@@ -92,7 +92,7 @@ class CostRule(ABC):
         """(N, K-1) log(P(y > k) / P(y <= k))."""
 
     def deciding(self, cost: CostMatrix | Decision) -> Any:
-        """The rule with another cost."""
+        """The rule for another cost."""
         return replace(cast(Any, self), cost=cost)
 
     def codes(
@@ -113,7 +113,7 @@ class CostRule(ABC):
 
 
 class Potential(Protocol):
-    """H as a value: a fitted real-valued function of the rows."""
+    """A fitted score H, as a function of rows."""
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores."""
@@ -172,9 +172,7 @@ class ThresholdRule:
         return int(self.theta.size) + 1
 
     def over_levels(self, present: Any, cost: CostMatrix) -> ThresholdRule:
-        """The rule over all levels, of which some have no rows; `present` is a
-        `Present`.
-        """
+        """The rule extended to levels without rows; `present` is a `Present`."""
         return replace(self, theta=present.spread_thresholds(self.theta))
 
     def scores(self, rows: Rows) -> FloatArray:
@@ -191,7 +189,7 @@ class ThresholdRule:
 
 
 class Votes(Protocol):
-    """A fitted score of every rank."""
+    """A fitted function from rows to one score for every rank."""
 
     @property
     def n_levels(self) -> int:
@@ -305,8 +303,8 @@ class KernelExpansion:
 class LinearPotential:
     """H(x) = w'z + offset, z the scaled columns of x.
 
-    Fits take `LinearPotential.plain`, H = slopes'x, so that the coefficients and
-    thresholds shown give the ranks.
+    Fits use `LinearPotential.plain`, H = slopes'x, so that ranks can be computed from
+    the printed coefficients and thresholds.
 
     Attributes
     ----------
@@ -347,7 +345,7 @@ class LinearPotential:
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """A number that proves how far a fit is from its optimum.
+    """A number that bounds or measures how far a fit is from its optimum.
 
     Attributes
     ----------
@@ -357,9 +355,9 @@ class Certificate:
     details : tuple of (label, value)
         Further figures for the summary.
     steps : str
-        What the iterations are ("passes", "rounds", "trees") of a method that looks for
-        no optimum. The number is then a check of the computation, and the summary shows
-        it only if it fails.
+        Name of the iterations ("passes", "rounds", "trees") of a method without an
+        optimum. The number is then a check of the computation, and the summary shows it
+        only if it fails.
     """
 
     name: str
@@ -412,7 +410,7 @@ class Fit:
 
     @property
     def lost(self) -> bool:
-        """Whether the search ended in no optimum and rows have no predictions."""
+        """Whether the search found no optimum and rows have no predictions."""
         return False
 
 
@@ -476,7 +474,7 @@ class CostBound:
     Attributes
     ----------
     value : float
-        Mean training cost above the least possible one of each row.
+        Mean of the training cost minus the least possible cost of each row.
     limit : float
         What the theorem allows for these binary classifiers.
     source : str
@@ -508,15 +506,15 @@ class MarginFit(Fit):
     Attributes
     ----------
     support : (S,)
-        Training rows with a positive multiplier at the optimum, or of a pairwise
-        machine a nonzero coefficient; None for methods without support vectors.
+        Training rows with a positive multiplier at the optimum (with a nonzero
+        coefficient in pairwise SVMs); None for methods without support vectors.
     coefficients : (D,)
         Effects of the columns on the user's scale where the potential is linear, else
         None.
     selection : Selection, None where C was given
     rounding : float
-        Largest difference between the scores of some rows and those that the rule gives
-        them as new rows.
+        Largest difference, over some rows, between the training score and the score
+        that the rule computes for the same values.
     """
 
     support: IntArray | None = None

@@ -1,4 +1,4 @@
-"""Kernels by name, and their distances."""
+"""Kernel functions, their names, and distances."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ GAMMAS: tuple[float, ...] = tuple(2.0**exponent for exponent in range(-15, 4, 2)
 
 
 class Kernel(ABC):
-    """A similarity k(x, x') of rows, positive definite at least on coefficients that
-    sum to zero.
+    """A kernel function k(x, x') of rows, positive definite at least on coefficients
+    that sum to zero.
 
     Every kernel is a frozen dataclass; calling it with X (n, D) and Z (m, D) gives the
     (n, m) matrix k(x_i, z_j).
@@ -82,8 +82,8 @@ class Kernel(ABC):
         then use the form k(x, x') - k(x, 0) - k(0, x') + k(0, 0), the same function of
         the rows up to a constant.
     linear : bool
-        Whether k is x'x'. A shift of all rows then changes nothing on coefficients that
-        sum to zero.
+        Whether k is the scalar product <x, x'>. A shift of all rows then changes
+        nothing on coefficients that sum to zero.
     trusted : bool
         Whether (conditional) positive definiteness is a theorem; otherwise each Gram
         matrix is checked.
@@ -109,8 +109,8 @@ class Kernel(ABC):
         """
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:
-        """The largest `diagonal` over the box [-half_width, half_width]^D; infinite if
-        unknown.
+        """The largest value of `diagonal` over the box [-half_width, half_width]^D;
+        infinite if unknown.
         """
         return np.inf
 
@@ -123,7 +123,7 @@ class Kernel(ABC):
 
     @property
     def gammas(self) -> tuple[float, ...]:
-        """The values of gamma for cross-validation; empty if gamma is given."""
+        """The values of gamma for cross-validation; empty if gamma is fixed."""
         return ()
 
     def at(self, gamma: float | None) -> Kernel:
@@ -156,8 +156,8 @@ class Kernel(ABC):
 
 
 def require_room(n: int) -> None:
-    """Raise DataError if the kernel matrix of n rows and the solvers' copy of it do not
-    fit into memory.
+    """Raise DataError if the kernel matrix of n rows and the solver's copy do not fit
+    into memory.
     """
     instead = (
         "Take fewer rows, or set landmarks=2000 with redsvm, svor-imc, svor-exc or"
@@ -203,8 +203,8 @@ class Distance(Kernel):
 @with_option_hints
 @dataclass(frozen=True)
 class Perceptron(Distance):
-    """-|x - x'|_2, an ensemble of infinitely many perceptrons [Lin 2008, sec. 5.1]; it
-    has no scale parameter.
+    """Perceptron kernel -|x - x'|_2, an ensemble of infinitely many perceptrons [Lin
+    2008, sec. 5.1]; it has no scale parameter.
 
     Examples
     --------
@@ -219,7 +219,8 @@ class Perceptron(Distance):
 @with_option_hints
 @dataclass(frozen=True)
 class Stump(Distance):
-    """-|x - x'|_1, an ensemble of infinitely many decision stumps [Lin 2008, sec. 5.1].
+    """Stump kernel -|x - x'|_1, an ensemble of infinitely many decision stumps [Lin
+    2008, sec. 5.1]; it has no scale parameter.
 
     Examples
     --------
@@ -233,7 +234,7 @@ class Stump(Distance):
 
 @dataclass(frozen=True)
 class Scaled(Kernel):
-    """A function of gamma times a measure of two rows.
+    """A function of gamma times a distance or product of two rows.
 
     gamma=None means 1 / D. With gamma="cv" or a sequence of values, the method chooses
     gamma by cross-validation.
@@ -281,10 +282,10 @@ class Scaled(Kernel):
 
     @abstractmethod
     def measure(self, X: FloatArray, Z: FloatArray) -> FloatArray:
-        """(n, m) the measure that gamma multiplies, a new array."""
+        """(n, m) the distance or product that gamma multiplies, a new array."""
 
     def of(self, scaled: FloatArray) -> FloatArray:
-        """The kernel from gamma times the measure, in place."""
+        """The kernel from gamma times `measure`, in place."""
         return np.exp(np.negative(scaled, out=scaled), out=scaled)
 
     def __call__(self, X: FloatArray, Z: FloatArray) -> FloatArray:
@@ -317,8 +318,8 @@ class Scaled(Kernel):
 @with_option_hints
 @dataclass(frozen=True)
 class Gaussian(Scaled):
-    """exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv" or several values a
-    choice by cross-validation.
+    """Gaussian (RBF) kernel exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv"
+    or several values are chosen from by cross-validation.
 
     Examples
     --------
@@ -337,8 +338,8 @@ class Gaussian(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Laplacian(Scaled):
-    """exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or several values a
-    choice by cross-validation.
+    """Laplacian kernel exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or
+    several values are chosen from by cross-validation.
 
     Examples
     --------
@@ -355,8 +356,8 @@ class Laplacian(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Polynomial(Scaled):
-    """(gamma x'x' + coef0)^degree; gamma=None means 1 / D, and "cv" or several values a
-    choice by cross-validation.
+    """Polynomial kernel (gamma <x, x'> + coef0)^degree; gamma=None means 1 / D, and
+    "cv" or several values are chosen from by cross-validation.
 
     Examples
     --------
@@ -393,7 +394,7 @@ class Polynomial(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """x'x', the scalar product.
+    """Linear kernel <x, x'>, the scalar product.
 
     Examples
     --------
@@ -423,7 +424,7 @@ class Linear(Kernel):
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A caller's function: function(X (n, D), Z (m, D)) -> (n, m), symmetric and
+    """A user's kernel, function(X (n, D), Z (m, D)) -> (n, m): symmetric and
     (conditionally) positive definite.
 
     Attributes
@@ -472,7 +473,7 @@ class Custom(Kernel):
 @with_option_hints
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """A kernel matrix in place of X: N x N for the fit, and n x N (against the training
+    """A precomputed kernel matrix as X: N x N for the fit, n x N (new rows by training
     rows) for predictions.
 
     The columns are the training rows in their order. The first training row is the
@@ -591,7 +592,7 @@ def require_symmetric(gram: FloatArray) -> FloatArray:
     Raises
     ------
     DataError
-        It differs from its transpose.
+        The matrix differs from its transpose.
     """
     difference = np.abs(gram - gram.T)
     if difference.max(initial=0.0) > _ASYMMETRY * np.abs(gram).max(initial=0.0):
@@ -632,7 +633,7 @@ def checked_gram(kernel: Kernel, X: FloatArray, rows: IntArray) -> FloatArray:
     Raises
     ------
     DataError
-        It overflows, or is not symmetric.
+        The matrix overflows, or is not symmetric.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         gram = kernel.gram(X, rows)

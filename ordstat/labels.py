@@ -1,4 +1,4 @@
-"""Labels and weights as scikit-learn hands them over, and the order of labels."""
+"""Labels and weights as passed by scikit-learn, and the order of labels."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def as_data_error() -> Iterator[None]:
 
 
 def labels_in_order(levels: Any, name: str = "levels") -> list[Any]:
-    """An argument of labels in order as a list of different labels."""
+    """An argument with ordered labels as a list of distinct labels."""
     other = isinstance(levels, str) or len(shape_of(levels) or ()) != 1
     if (
         other
@@ -92,11 +92,10 @@ def labels_in_order(levels: Any, name: str = "levels") -> list[Any]:
 def validated(
     model: Any, X: Any, y: Any, *, memory: str | None = None, classes: Any = None
 ) -> tuple[FloatArray, AnyArray, list[Any]]:
-    """X and y as arrays, and the labels in order: by `levels` of the model, else their
-    own order, else sorted.
+    """X and y as arrays, and the labels in order: by `levels` of the model, else by
+    their own order, else sorted.
 
-    `classes` are all labels, where y need not hold each of them. Values of X may be
-    missing.
+    `classes` are all labels, if y may lack some of them. Values of X may be missing.
     """
     order = declared_order(y) if model.levels is None else labels_in_order(model.levels)
     y = unmasked(y, "y")
@@ -146,7 +145,7 @@ def _check_kind(y: AnyArray) -> None:
 
 
 def tell_doubtful(y: AnyArray, order: list[Any]) -> None:
-    """A DataWarning of labels that may be codes of missing answers."""
+    """Issue a DataWarning for labels that may be codes of missing answers."""
     labels = tuple(plain(label) for label in order)
     factor = Factor(
         codes=np.asarray(ranked(y, order).codes), levels=labels, ordered=True
@@ -194,7 +193,7 @@ def ranked(y: AnyArray, order: list[Any], name: str = "y") -> pd.Categorical:
 
 
 def check_classes(y: AnyArray, method: Method) -> None:
-    """DataError unless there are two classes, or more where the method takes more."""
+    """DataError for fewer than two classes, or for more than the method supports."""
     classes = pd.unique(y)
     if classes.size > 2 and method.supports.two_levels_only:
         # The first sentence is the one that scikit-learn looks for.

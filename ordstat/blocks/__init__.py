@@ -1,1 +1,1 @@
-"""Rows larger than memory: read block by block, fitted by sums over blocks."""
+"""Data larger than memory: read block by block, fitted by sums over blocks."""

@@ -36,7 +36,7 @@ _READERS = {
 
 
 def needed(module: str) -> Any:
-    """An optional package."""
+    """Import an optional package; ImportError says how to install it."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -212,15 +212,14 @@ def parquet_files(path: str) -> ParquetFiles:
     """The files of a path, a folder or a pattern, in the order of their names, each
     once.
 
-    In folders, names that begin with "_" or "." are no data, and folders such as
+    In folders, names that begin with "_" or "." are ignored, and folders such as
     "year=2020" give a column.
 
     Raises
     ------
     DataError
-        There is no such file, a folder or a link among them leads to no rows that can
-        be read, or the folder is a table of a format that keeps old versions of its
-        files.
+        There is no such file, a file cannot be read (such as a broken link), or the
+        folder is a table with old versions (Delta, Iceberg, Hudi).
     """
     refuse_other_files(path, takes="rows in memory or a Parquet file")
     root = path

@@ -1,4 +1,4 @@
-"""Fits to rows in blocks: what a fit in memory sums over rows is summed over blocks."""
+"""Fits to data in blocks: the sums over rows of a fit in memory, added over blocks."""
 
 from __future__ import annotations
 
@@ -218,7 +218,7 @@ class BlockLikelihood(LikelihoodAtEstimates):
     def score_products(
         self, cluster: IntArray | None, bread: FloatArray | None = None
     ) -> FloatArray:
-        """Over the clusters of the fit, or over rows."""
+        """Sums of products of scores, over the clusters of the fit or over rows."""
         by_cluster = cluster is not None
         if bread is None:
             bread = np.eye(self.estimates.size)
@@ -336,8 +336,8 @@ def _ends(reader: Reader, frame: pd.DataFrame) -> FloatArray:
 
 
 def machine_fit(method: KernelMachine, design: BlockDesign) -> MarginFit:
-    """A machine of the squared hinge; its certificate is the gradient, as the dual has
-    a number for every row.
+    """Fit an SVM with squared hinge loss. Its certificate is the gradient, as the dual
+    has one variable for each row.
 
     Newton's method on the sum over blocks begins at the optimum of the sample.
     """

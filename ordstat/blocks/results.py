@@ -1,4 +1,4 @@
-"""Fits to rows in blocks: the call, and what these fits answer."""
+"""Fits to data in blocks: the call, and the methods of their results."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def fitter(
 
 @without("blocks")
 class InBlocks(OrdinalResults):
-    """What fits to rows in blocks have in common; comes first among the bases."""
+    """Shared parts of fits to data in blocks; the first of the base classes."""
 
     design: BlockDesign
 

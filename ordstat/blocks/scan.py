@@ -52,8 +52,8 @@ _MOST_LEVELS = 10_000
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SampleOfBlocks(Sample):
-    """Some of the rows of blocks, with the codes of all clusters of these; no compiled
-    loop reads clusters.
+    """Some of the rows of blocks, with the cluster codes of all rows; no compiled loop
+    reads clusters.
     """
 
     by_row: ClassVar[tuple[str, ...]] = ("y", "weights", "costs", "highest")

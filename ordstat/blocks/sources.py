@@ -163,8 +163,8 @@ SOURCES: dict[
 
 
 def source_of(data: Any) -> Source | None:
-    """The rows of some data in blocks; None for data that are in memory, or that are
-    none of the sources.
+    """Data as blocks of rows; None for data in memory and for types that are not read
+    in blocks.
 
     Raises
     ------

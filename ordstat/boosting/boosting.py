@@ -51,7 +51,7 @@ STEPS = ("loose", "tight")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RoundsMethod(Method, ABC):
-    """Base of the methods that add one hypothesis in each round.
+    """Base class of methods that add one hypothesis in each round.
 
     A concrete class defines the hypotheses, the loss, and the rule from scores to
     ranks.
@@ -279,7 +279,7 @@ def _check_learner(name: str, value: Any, of: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class WeakEnsemble(RoundsMethod):
-    """Base of the threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary
+    """Base class of threshold ensembles H(x) = sum_t alpha_t h_t(x) of weak binary
     hypotheses.
 
     Parameters
@@ -336,7 +336,7 @@ class WeakEnsemble(RoundsMethod):
         return (("Weak learner", repr(self.weak())),)
 
     def geometry(self, sample: Sample, fit: Fit) -> Geometry | None:
-        """Sum of the weights, and the size of the class of weak hypotheses on the
+        """Sum of the round weights, and the size of the class of weak hypotheses on the
         training rows.
         """
         rule = cast(ThresholdRule, fit.rule)

@@ -1,4 +1,4 @@
-"""What a weak learner is, and the one that an option stands for."""
+"""Definition of weak learners, and the weak learner that an option names."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .sums import InRounds, MemberSum
 
 @dataclass(frozen=True, eq=False)
 class WeakHypothesis:
-    """A weak hypothesis in the form of its trainer, and its values (N,) on the training
-    rows.
+    """A weak hypothesis, in the form that its trainer uses, and its values (N,) on the
+    training rows.
     """
 
     member: Any
@@ -89,7 +89,7 @@ def _answers(scorer: Scorer, rows: Rows) -> FloatArray:
 
 @dataclass(frozen=True)
 class WeakClassifier(WeakLearner):
-    """The answers of a binary learner that is fitted in every round.
+    """Predictions of a binary classifier that is fitted in every round.
 
     Attributes
     ----------

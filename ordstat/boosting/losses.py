@@ -38,8 +38,8 @@ class Questions:
 
     @classmethod
     def of(cls, y: IntArray, costs: FloatArray, weights: FloatArray) -> Questions:
-        """Questions of rows with codes y (N,), costs (N, K) V-shaped around them, and
-        case weights (N,) > 0.
+        """Questions of rows with codes y (N,), costs (N, K) V-shaped around y, and case
+        weights (N,) > 0.
         """
         signed = costs[:, :-1] - costs[:, 1:]
         kinds, group = np.unique(

@@ -297,7 +297,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
         return pd.concat(parts, axis=1)
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit."""
+        """One row of statistics of the whole fit."""
         return NotedFrame.of(
             figures(self).assign(
                 rounds=self.fit.kept, loss=self.fit.rounds.losses[self.fit.kept]
@@ -313,7 +313,7 @@ class EnsembleResults(RoundsResults, ThresholdResults):
             importance, with sum 1. Stumps: standard deviation, over training rows, of
             the part of the score from stumps on the column. Perceptrons and sigmoids:
             |alpha|, shared in proportion to the weights of the scaled columns. Trees:
-            |alpha|, shared in proportion to the fall of the deviance.
+            |alpha|, shared in proportion to the reduction of the deviance.
 
         Raises
         ------

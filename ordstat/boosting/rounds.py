@@ -1,4 +1,4 @@
-"""Rounds of boosting: their record, and the run that makes them."""
+"""Rounds of boosting: the record of finished rounds, and the run that adds them."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Presorted:
 
 
 def middle(low: AnyArray, high: AnyArray) -> FloatArray:
-    """Half way from low to high; low where rounding leaves nothing between them."""
+    """Midpoint of low and high; low where no number lies between them."""
     half_way = low / 2.0 + high / 2.0
     return np.where((low <= half_way) & (half_way < high), half_way, low)
 

@@ -1,4 +1,4 @@
-"""Averages of predictions over rows, with their errors."""
+"""Averages of predictions over rows, with their standard errors."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class Average:
         Derivatives by the parameters of the rule, then of the random effects averaged
         over.
     has_error : (C, M) bool
-        Whether it has an error, that is, does not depend on an infinite estimate.
+        Whether it has a standard error, as it does not depend on an infinite estimate.
     """
 
     values: FloatArray
@@ -479,8 +479,8 @@ class Averager:
         )
 
     def table(self, average: Average, level: float) -> pd.DataFrame:
-        """Estimates with errors, tests and limits, one row per output; odds are the
-        exponents of log odds.
+        """Estimates with standard errors, tests and confidence limits, one row per
+        output; odds are the exponentials of log odds.
         """
         average, df = self.settled(average), self.df(average.jacobian)
         return self.estimates(
@@ -490,11 +490,11 @@ class Averager:
     def estimates(
         self, values: FloatArray, errors: FloatArray, level: Any, df: FloatArray
     ) -> pd.DataFrame:
-        """Columns STATISTICS, and df under CR2; values without error, such as the slope
-        of an offset, are not tested.
+        """Columns STATISTICS, and df under CR2; values without a standard error, such
+        as the slope of an offset, are not tested.
 
-        Odds have the errors of the delta method, and the tests and limits of the log
-        odds.
+        Odds have standard errors by the delta method; their tests and confidence limits
+        are those of the log odds.
         """
         certain = errors <= _CERTAIN * np.abs(values)
         errors = np.where(certain, 0.0, errors)
@@ -542,7 +542,9 @@ class Averager:
         errors: FloatArray,
         level: float,
     ) -> tuple[FloatArray, FloatArray]:
-        """Limits of the values (C, M) of a bounded quantity, on the logit scale."""
+        """Confidence limits of a bounded quantity with values (C, M), computed on the
+        logit scale.
+        """
         df = self.df(average.jacobian)
         return limits_between(low, high, average.values, errors, level, df)
 
@@ -583,7 +585,7 @@ class Averager:
 
 @dataclass(frozen=True, eq=False)
 class PooledCovariance:
-    """The covariance of what PooledAverager has as coordinates.
+    """The covariance of the coordinates of `PooledAverager`.
 
     V_k / m for the parameters of fit k, and (1 + 1/m) / (m - 1) times the centring
     matrix for the values of the m fits.
@@ -637,9 +639,9 @@ class PooledAverager(Averager):
     """Averages over fits to imputed data, by Rubin's rules.
 
     The derivatives of a pooled average are those of every fit by its own parameters,
-    side by side, followed by the values of the fits. Linear combinations of averages so
-    combine the values of the fits too, and `covariance`, of these coordinates, makes
-    the variance U + (1 + 1/m) B.
+    side by side, followed by the values of the fits. Linear combinations of averages
+    therefore combine the values of the fits too, and the `covariance` of these
+    coordinates gives the variance U + (1 + 1/m) B.
 
     Attributes
     ----------
@@ -766,7 +768,7 @@ def _quantiles(asked: Asked, average: Average) -> Average:
 
 
 def warn_of_unknown() -> None:
-    """A DataWarning of missing standard errors."""
+    """Issue a DataWarning about missing standard errors."""
     warn(
         "some effects have no standard error: they depend on an infinite estimate, on a"
         " combination of levels that the data do not have, on a column that others"

@@ -1,5 +1,5 @@
 """Contrasts of means, named or by their coefficients, and adjustments of their p-values
-and limits.
+and confidence limits.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ WORDS = {
 
 
 def named_method(method: Any) -> str:
-    """The package's name of a set; OptionError for an unknown name."""
+    """The package's name of a set of contrasts; OptionError for an unknown name."""
     name = ALIASES.get(method, method) if isinstance(method, str) else method
     one_of(
         "method", name, WORDS, also=', or coefficients such as {"first": [1, -1, 0]}'
@@ -57,7 +57,7 @@ def contrasts_of(method: Any, names: Sequence[str], sign: str, ref: Any) -> Cont
     Parameters
     ----------
     method : str, mapping or sequence
-        A set, or coefficients.
+        The name of a set of contrasts, or coefficients.
     names : sequence of str
         Names of the n means.
     sign : str
@@ -179,7 +179,7 @@ class ContrastFamily:
     level : float
         Confidence level of the intervals before adjustment.
     df : (m,) degrees of freedom of each test
-        Infinite for z-tests. Adjustments by a distribution use these.
+        Infinite for z-tests; used by the adjusted p-values and limits.
     """
 
     z: FloatArray
@@ -351,8 +351,8 @@ def method_of(adjust: str) -> str:
 
 
 def adjusted(adjust: str, family: ContrastFamily) -> Adjusted:
-    """Adjusted p-values, and the level at which single limits hold jointly; a single
-    test is not adjusted.
+    """Adjusted p-values, and the level of single intervals that makes them hold
+    jointly; a single test is not adjusted.
     """
     if family.size < 2:
         return _none(family)

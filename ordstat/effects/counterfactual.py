@@ -1,4 +1,4 @@
-"""Rows of data with some of their variables set to other values."""
+"""Counterfactual rows: data with some variables set to other values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ AT = "{'age': [30, 50]}"
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Complete rows that effects are averaged over.
+    """The complete rows over which effects are averaged.
 
     Attributes
     ----------
@@ -225,10 +225,11 @@ def _categories(
 def tangent(
     averager: Averager, rows: Population, frame: pd.DataFrame, name: str
 ) -> Rows:
-    """The derivatives by a number of the columns of every row of a frame.
+    """Derivatives of the columns of every row of a frame with respect to a numeric
+    variable.
 
-    They are differences of five points among the values of `rows`, unless the columns
-    are linear in the number.
+    They are five-point differences within the range of `rows`, unless the columns are
+    linear in the variable.
     """
     x = frame[name].to_numpy(dtype=np.float64)
     if averager.results.design.spec.linear_in(name):

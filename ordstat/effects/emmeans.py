@@ -190,10 +190,10 @@ class Emmeans(Exported):
         """The variables, level or threshold if the scale has them, estimate, std_error,
         lower, upper; df under CR2.
 
-        Limits of probabilities, and of means and quantiles as a share of the way from
-        the lowest to the highest level, are computed on the logit scale (in R's emmeans
-        they are symmetric and may leave the scale). Limits of odds are exponents of
-        those of the log odds.
+        Confidence limits of probabilities are computed on the logit scale, as are those
+        of means and quantiles, as shares of the range of the levels (in R's emmeans
+        limits are symmetric and may leave the scale). Limits of odds are exponentials
+        of those of the log odds.
         """
         table = self.averager.table(self.averages, self.level).drop(
             columns=["statistic", "p_value"]
@@ -233,8 +233,7 @@ class Emmeans(Exported):
         return pd.concat([rows, pd.DataFrame(labels, index=table.index), table], axis=1)
 
     def over_imputations(self, others: Sequence[Emmeans], df_complete: float) -> Self:
-        """These means with those of other fits to imputed data, pooled by Rubin's
-        rules.
+        """Pool these means with those of other fits to imputed data, by Rubin's rules.
 
         Parameters
         ----------
@@ -271,8 +270,8 @@ class Emmeans(Exported):
     def contrasts(
         self, method: Any = None, adjust: str | None = None, *, ref: Any = None
     ) -> NotedFrame:
-        """Differences of the means within the groups of `by`; ratios on the scale
-        "odds".
+        """Contrasts of the means within the groups of `by`: differences, or ratios for
+        scale="odds".
 
         Parameters
         ----------
@@ -280,17 +279,18 @@ class Emmeans(Exported):
             As in R's emmeans. "pairwise" (the default): every earlier mean minus every
             later one; "revpairwise": later minus earlier. "reference" (R:
             "trt.vs.ctrl"): each minus the first, or minus `ref`. "sequential" (R:
-            "consec"): each minus the one before, where the last of two variables
-            changes fastest (R: the first). Other contrasts by their coefficients: a
-            dict {"high rise": [1, -1/3, -1/3, -1/3]}, or a list of lists; a difference
-            of the differences of two by two means is [1, -1, -1, 1].
+            "consec"): each minus the one before; with two variables the last changes
+            fastest (R: the first). For other contrasts give coefficients: a dict {"high
+            rise": [1, -1/3, -1/3, -1/3]}, or a list of lists; the interaction of two by
+            two means is [1, -1, -1, 1].
         adjust : str, optional
-            Adjustment of p-values and limits, for the contrasts of one group and level:
-            "none", "tukey", "sidak", "bonferroni"; "mvt" and, for "reference",
-            "dunnett", by the correlations of the estimates; "holm" and "fdr" adjust
-            p-values only, and Bonferroni's limits are printed. The default is R's:
-            Tukey's for "pairwise", Dunnett's for "reference" (R approximates it), "mvt"
-            for "sequential", none for others. A single contrast is not adjusted.
+            Adjustment of p-values and confidence limits for multiple testing, within
+            each group and level: "none", "tukey", "sidak", "bonferroni"; "mvt" (and
+            "dunnett" for "reference") uses the correlations of the estimates; "holm"
+            and "fdr" adjust the p-values only, with limits by Bonferroni. The default
+            is R's: Tukey's for "pairwise", Dunnett's for "reference" (R approximates
+            it), "mvt" for "sequential", none for others. A single contrast is not
+            adjusted.
         ref : optional
             The level that "reference" compares with.
 
@@ -304,8 +304,9 @@ class Emmeans(Exported):
         Raises
         ------
         OptionError
-            Unknown method or adjustment, wrong number of coefficients, or "tukey" or
-            "dunnett" for other contrasts than theirs.
+            Unknown method or adjustment, wrong number of coefficients, "tukey" for
+            other contrasts than pairwise ones, or "dunnett" for others than
+            "reference".
 
         Examples
         --------
@@ -693,9 +694,7 @@ def joint_tests(
     data: Any = None,
     vcov: Any = None,
 ) -> NotedFrame:
-    """Wald tests of every term from contrasts of latent means: whether the means of
-    `emmeans` differ at all.
-    """
+    """Wald tests of every term: whether the latent means of `emmeans` differ at all."""
     check_available(r, "joint_tests()")
     averager = Averager(r, "latent", vcov)
     rows = population(r, None, None, data)

@@ -51,7 +51,9 @@ Nesting = Mapping[str, tuple[str, ...]]
 def with_outer(
     names: Sequence[str], nesting: Nesting, without: Sequence[str]
 ) -> tuple[str, ...]:
-    """Names, each followed by the factors that it is nested in, but for some."""
+    """Names, each followed by the factors that it is nested in, except those in
+    `without`.
+    """
     both = dict.fromkeys(
         one for name in names for one in (name, *nesting.get(name, ()))
     )

@@ -43,7 +43,8 @@ _QUANTILES = {
 
 @dataclass(frozen=True)
 class Change:
-    """From one value to another, by a step, or (neither) a derivative.
+    """A change from one value to another, or by a step; a derivative if neither is
+    given.
 
     Attributes
     ----------
@@ -140,7 +141,7 @@ def _per_variable(
 
 @dataclass
 class Counterfactuals:
-    """Observed and changed rows; each design is predicted once.
+    """Predictions of observed and counterfactual rows; each design is predicted once.
 
     Attributes
     ----------
@@ -195,7 +196,7 @@ class MarginalEffects(Emmeans):
 
     The attributes are those of `Emmeans`; `cells` has a row for every term, contrast
     and place, and `by` is (term, contrast): `contrasts` compares effects between places
-    ("differences of differences"), within each of these.
+    (differences in differences) within each of these.
 
     Examples
     --------
@@ -232,8 +233,8 @@ class MarginalEffects(Emmeans):
     @property
     def frame(self) -> pd.DataFrame:
         """term, contrast, columns of the places, level or threshold if the scale has
-        them, estimate, std_error, statistic, p_value, lower, upper; under CR2 also df,
-        Satterthwaite's.
+        them, estimate, std_error, statistic, p_value, lower, upper; under CR2 also df
+        (Satterthwaite).
         """
         return self._labelled(
             self.cells, self.averager.table(self.averages, self.level)
@@ -259,8 +260,8 @@ def marginal_effects(
     vcov: Any = None,
     re: str | None = None,
 ) -> MarginalEffects:
-    """Marginal effects of variables of the formula: differences between levels of
-    factors, derivatives by numbers.
+    """Marginal effects of variables: differences between levels of factors, derivatives
+    with respect to numbers.
     """
     averager = Averager(r, scale, vcov, re)
     everyone = population(r, newdata, weights, data)

@@ -1,4 +1,5 @@
-"""State occupancy: level probabilities over time from a first-order Markov model.
+"""State occupancy: probabilities of the levels over time, from a first-order Markov
+model.
 
 A model of rows (person, time) whose predictors contain the previous level gives the
 probabilities of the next one. With p_t(k) the probability of level k at time t,
@@ -75,12 +76,12 @@ class Occupancy(Exported):
         The K levels of the response.
     estimates : (G, T, K)
     draws : (B, G, T, K)
-        The same at drawn parameters.
+        The same for drawn parameters.
     level : float
         Confidence level of the intervals.
     notes : tuple of str
     time : str
-        Name of the column of times in the fit.
+        Name of the time column of the fit.
     """
 
     groups: tuple[str, ...]
@@ -112,7 +113,7 @@ class Occupancy(Exported):
         method: str = "difference",
         ref: str | None = None,
     ) -> NotedFrame:
-        """Each group against the first, or against `ref`, at each time and level.
+        """Compare each group with the first, or with `ref`, at each time and level.
 
         Parameters
         ----------
@@ -140,8 +141,9 @@ class Occupancy(Exported):
         return NotedFrame.of(table, self.notes, formats=formats)
 
     def time_in(self, levels: Any, ref: str | None = None) -> NotedFrame:
-        """Expected time in some levels: their probability times the time since the time
-        before, summed; with the differences between groups.
+        """Expected time in some levels, with the differences between groups: the sum
+        over times of the probability of these levels times the time since the previous
+        time.
 
         Parameters
         ----------
@@ -191,7 +193,7 @@ class Occupancy(Exported):
             Where to draw, one for each group; a new figure if not given.
         title : str, optional
         labels : mapping of str to str, optional
-            Texts to show for groups, levels and the column of times.
+            Texts to show for groups, levels and the time column.
 
         Returns
         -------
@@ -270,38 +272,39 @@ def occupancy(
     Parameters
     ----------
     fit : likelihood fit
-        Of rows (person, time) with the previous level among the predictors, as `lagged`
-        makes it, without rows after an absorbing level. Give it `cluster=` for limits
-        that hold where answers depend on more than the previous one.
+        A row for each person and time, with the previous level (see `lagged`) among the
+        predictors and no rows after an absorbing level. Fit with `cluster=` for
+        confidence limits that stay valid if answers depend on more than the previous
+        one.
     start : data frame
-        A row for each person at the start: the level there in the column of the
-        previous level, and the other predictors; time and gap are set. Results are
-        means over its rows. For arms of a trial as if all persons were in each, repeat
-        the rows with each arm.
+        A row for each person at the start, with the starting level in the column of the
+        previous level and the other predictors; time and gap are set by `times`.
+        Results are means over these rows. To standardise the arms of a trial to the
+        same persons, repeat the rows with each arm.
     times : sequence of numbers
-        Times to predict, rising; at the first the previous level is that of `start`.
-        Without `gap` each step is one transition: give every time of the fit.
+        Times to predict, increasing; the level before the first is that of `start`.
+        Without `gap` each step is one transition, so give every time of the fit.
     previous, time : str
-        Columns of the fit: previous level, and time.
+        Names of the columns of the previous level and of time.
     gap : str, optional
-        Column of the fit of the time since the previous row.
+        Name of the column of the time since the previous row.
     origin : float
-        Time of the rows of `start`, for the first gap.
+        Time of `start`, from which the first gap counts.
     absorbing : sequence of levels
         Levels that are never left, such as death.
     by : str or sequence of str, optional
-        Columns of `start`: results by groups.
+        Columns of `start` that define groups.
     draws : int
-        Draws of the parameters for errors and limits; 0 for none.
+        Number of parameter draws for standard errors and confidence limits; 0 for none.
     limits : {"normal", "bootstrap"}
-        What is drawn: parameters from the normal distribution at the estimates, with
-        the covariance of the fit; or persons, the clusters of the fit, with replacement
-        and the model fitted again to each draw. The second assumes no normal
-        distribution, and takes as many fits. The rows of `start` stay the same.
+        "normal" draws parameters from the normal distribution with the covariance of
+        the fit. "bootstrap" draws persons (the clusters of the fit) with replacement
+        and fits the model to each draw: it needs no normality, and takes as many fits
+        as draws. The rows of `start` stay the same.
     seed : int or numpy.random.Generator
-        The same seed gives the same limits.
+        Seed of the draws.
     level : float in (0, 1)
-        Confidence level of the intervals, quantiles of the draws.
+        Confidence level of the intervals; their limits are quantiles of the draws.
     vcov : str or dict, optional
         Covariance of the parameters, as in `fit.vcov`.
 
@@ -313,19 +316,20 @@ def occupancy(
     Raises
     ------
     OptionError
-        The fit has random effects, infinite estimates or a link with an estimated
-        parameter; a column or level is unknown; times do not rise.
+        The fit is no likelihood fit, is a stereotype model, or has random effects,
+        infinite estimates or a link with an estimated parameter; a column or level is
+        unknown; times do not increase.
     UnavailableError
-        Limits of an elastic net, or of mono(x), whose estimates have no standard
-        errors.
+        Confidence limits of an elastic net or of mono(x), whose estimates have no
+        standard errors: use draws=0.
     DataError
-        A row of `start` is in an absorbing level, or has columns that the data of the
-        fit do not determine; its column of times has different values.
+        A row of `start` is in an absorbing level, or needs an effect that the data of
+        the fit do not determine; `start` has several times.
 
     Warns
     -----
     DataWarning
-        Times of the fit are left out in `times`, without `gap`.
+        `times` leaves out times of the fit, and there is no `gap`.
 
     References
     ----------

@@ -1,4 +1,6 @@
-"""The effect of a column within the levels of others, with tests of interaction."""
+"""Subgroup analysis: the effect of a column within the levels of others, with tests of
+interaction.
+"""
 
 from __future__ import annotations
 

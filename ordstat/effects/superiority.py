@@ -79,12 +79,12 @@ class Superiority(Emmeans):
     @property
     def frame(self) -> pd.DataFrame:
         """contrast, columns of the groups, measure, estimate, std_error, p_value,
-        lower, upper; under CR2, and pooled, also df.
+        lower, upper; also df under CR2 and after pooling.
 
-        Limits are those of the logit of the win probability, carried to the other
-        measures; p-values test by the same logit that the win probability is 1/2. The
-        number needed to treat has no standard error, and no limits where those of the
-        win difference contain 0.
+        Confidence limits are computed for the logit of the win probability, and
+        transformed to the other measures; p-values test on the same scale that the win
+        probability is 1/2. The number needed to treat has no standard error, and no
+        limits if the interval of the win difference contains 0.
         """
         averager = self.averager
         c = self.averages.values[:, 0]

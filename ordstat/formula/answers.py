@@ -1,4 +1,4 @@
-"""Answers of questionnaires: codes and words for "no answer", and words of scales."""
+"""Answers of questionnaires: texts for "no answer", and words of rating scales."""
 
 from __future__ import annotations
 

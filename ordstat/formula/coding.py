@@ -84,7 +84,7 @@ KINDS: dict[str, Contrasts] = {
 def explicit(
     given: AnyArray, suffixes: tuple[str, ...] | None, levels: tuple[Any, ...]
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """The matrix of the user."""
+    """Contrasts by the user's matrix."""
     k = len(levels)
     matrix = np.asarray(given, dtype=float)
     if matrix.ndim != 2 or matrix.shape[0] != k or not np.isfinite(matrix).all():
@@ -98,8 +98,8 @@ def explicit(
 def labelled(
     given: pd.DataFrame, levels: tuple[Any, ...]
 ) -> tuple[FloatArray, tuple[str, ...]]:
-    """The data frame of the user: rows by the labels of its index, in any order, or one
-    after another where it is the default index; columns give names.
+    """Contrasts by the user's data frame. Its index labels the levels, in any order,
+    unless it is the default index; its columns give names.
     """
     labels = list(given.index)
     default = given.index.equals(pd.RangeIndex(len(labels)))
@@ -122,7 +122,7 @@ def labelled(
 
 def contrast(given: Any, base: Any = None) -> Contrasts:
     """The contrasts of a name ("sum", R's "contr.sum", formulaic's "Sum"), a matrix, or
-    a data frame, whose rows have the labels of levels.
+    a data frame with rows labelled by levels.
     """
     if not isinstance(given, str):
         try:
@@ -169,12 +169,11 @@ class Coding:
     matrix : (K, m) or None
         Contrasts, used if the margin of the factor is in the model.
     whole : bool
-        Whether the factor, where it is alone in a term, is kept whole: one column of
-        codes.
+        Whether the factor, if alone in a term, is one column of codes.
     ordered : bool
         Whether its levels were declared as ordered.
     effect : OrderedEffect or None
-        Of an ordered predictor, coded by treatment.
+        The effect of an ordered predictor, coded by treatment contrasts.
     """
 
     label: str
@@ -194,7 +193,7 @@ class Coding:
         return len(self.levels) if full and self.levels else len(self.suffixes)
 
     def pieces(self, factor: Expression, full: bool, alone: bool) -> list[Piece]:
-        """The records of the columns that a factor of the formula gives."""
+        """The records of the columns of a factor."""
         if not self.levels:
             return [Piece(factor, suffix) for suffix in self.suffixes]
         if self.whole and alone:
@@ -273,8 +272,8 @@ def fit_coding(
     """The coding of an evaluated factor, and its levels without rows, which are left
     out as in R's clm.
 
-    With `whole` a factor without contrasts of the user is one column of codes in a term
-    of its own. It may have one level; of more than MOST_CATEGORIES unordered ones the
+    With `whole` a factor without user contrasts, alone in a term, is one column of
+    codes. It may have a single level; beyond MOST_CATEGORIES unordered levels the
     rarest are left out, and count as missing values.
     """
     if isinstance(value, np.ndarray) and value.dtype != bool:

@@ -1,4 +1,4 @@
-"""Data frames of any kind, and their columns as plain values."""
+"""Data frames of any type, and their columns as plain values."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def as_frame(data: Any) -> pd.DataFrame:
 def refuse_other_files(
     data: Any, name: str = "data", takes: str = "rows in memory"
 ) -> None:
-    """DataError for the path of a file that pandas reads and we do not; it says how.
+    """DataError for the path of a file that must be read by pandas first; it says how.
 
     `takes` names what the caller reads.
     """
@@ -147,7 +147,7 @@ def with_nan(X: Any) -> Any:
 
 
 def unmasked(values: Any, name: str) -> Any:
-    """The values of an array that has no masked ones.
+    """The values of an array, none of which may be masked.
 
     Raises
     ------
@@ -207,7 +207,7 @@ def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
 
 
 def check_printable(names: Iterable[Any], where: str) -> None:
-    """DataError if a name holds a control character, which would reach the terminal;
+    """DataError if a name contains a control character, which would reach the terminal;
     `where` describes the name.
     """
     for name in names:
@@ -231,7 +231,7 @@ class Factor:
     contrast : Contrasts or None
         Coding in the formula, as in C(f, Sum).
     effect : OrderedEffect or None
-        Of smooth(f) in the formula.
+        Effect of smooth(f), mono(f) or fuse(f) in the formula.
     """
 
     codes: IntArray
@@ -246,8 +246,8 @@ Value = AnyArray | Factor
 
 
 class Column(NamedTuple):
-    """A value with its missing rows, None if no row is missing. Entries of missing rows
-    are arbitrary.
+    """A value with the mask of its missing rows (None if no row is missing). Entries of
+    missing rows are arbitrary.
     """
 
     value: Value
@@ -478,10 +478,10 @@ class Columns:
     ----------
     frame : pandas.DataFrame
     declared : mapping of column name to Factor, optional
-        Factor columns of a fit, without rows; their levels hold for this frame too. If
-        it is empty, the fit has numbers alone, which are read together.
+        Factor columns of a fit, without rows, whose levels hold for this frame too. If
+        it is empty, all columns of the fit are numbers, which are read together.
     unseen_missing : bool
-        Whether other levels of these columns count as missing; else they raise
+        Whether unknown levels of these columns count as missing; else they raise
         DataError.
     """
 
@@ -505,7 +505,7 @@ class Columns:
         return name in self.frame.columns
 
     def together(self, names: Sequence[str]) -> FloatArray | None:
-        """(n, D) some columns as numbers, none of them missing, if they were read
+        """(n, D) values of numeric columns without missing values, if they were read
         together; else None.
 
         Examples
@@ -541,7 +541,8 @@ class Columns:
         return Column(replace(factor, codes=codes), absent)
 
     def range(self, name: str) -> tuple[float, float] | None:
-        """Least and largest number of a column, found once; None of other columns.
+        """Smallest and largest number of a column, found once; None for columns that
+        are not numeric.
 
         Examples
         --------
@@ -553,7 +554,7 @@ class Columns:
         return self._ranges[name]
 
     def among(self, rows: BoolArray | None) -> Columns:
-        """The rows of a mask, all if it is None, as they were read here."""
+        """The columns at the rows of a mask (None: all rows), as read here."""
         if rows is None:
             return self
         some = Columns(self.frame[rows])

@@ -66,9 +66,9 @@ class Levels:
         Categories without rows (of positive weight) that `levels=` does not name; they
         are not among `values`.
     open_ends : (bool, bool) or None
-        Whether the lowest level holds all answers below, and the highest all above, the
-        exact ones, as of censored answers. None in fits of older versions, whose mean
-        was that of the ranks.
+        Whether the lowest level holds all answers below the exact ones, and the highest
+        all above, as for censored answers. None in fits saved by older versions, whose
+        mean was that of the ranks.
     """
 
     values: tuple[Any, ...]
@@ -201,8 +201,8 @@ class Design:
         return make(recipe, self.data)
 
     def coded(self, as_categories: bool, by_level: bool) -> Design:
-        """The design with factors as columns of codes, or of contrasts, and with terms
-        of the formula as effects on the score, or on each level.
+        """The design with factors as codes or as contrasts, and with terms as effects
+        on the score or on each level.
         """
         changes: dict[str, bool] = {}
         if self.recipe.as_categories != as_categories and self.spec.categories():
@@ -229,8 +229,7 @@ class Design:
         return Column(used.of(column.value), missing)
 
     def spans(self) -> Spans:
-        """The answers of the rows used as they were given, where some are known in
-        part.
+        """The answers of the rows used as they were given, if some are censored.
 
         Raises
         ------
@@ -244,8 +243,8 @@ class Design:
         return spans if used.mask is None else spans.take(used.mask)
 
     def beside(self, data: Any) -> Design:
-        """The design that refers to these data; DataError if they are not those of the
-        fit.
+        """The design with a reference to these data; DataError if they are not the data
+        of the fit.
         """
         if not isinstance(self.recipe, Recipe):  # a forged file may contain anything
             raise DataError(

@@ -1,4 +1,5 @@
-"""Notes on doubtful data: values that may be codes of missing answers, and odd levels.
+"""Notes on doubtful data: values that may be codes of missing answers, and levels that
+look wrong.
 
 Doubtful data are reported, never changed.
 """
@@ -69,7 +70,7 @@ def column_notes(columns: Columns, names: Iterable[str]) -> list[str]:
 
 
 def disordered(what: str, texts: list[str]) -> list[str]:
-    """A note on levels of text in an order that contradicts their words or numbers."""
+    """A note on text levels whose order contradicts their words or numbers."""
     words = [text for text in texts if not answers.no_answer(text)]
     if len(words) > 2 and words == sorted(words):
         right = answers.scale_order(words)
@@ -169,9 +170,9 @@ def codes_apart(values: AnyArray) -> tuple[list[Any], str]:
     """Codes of missing answers beyond a gap, in order, and the range of the other
     values as text.
 
-    The gap above must be as wide as the range of the other values and as two of their
-    steps, or hold levels of a scale 1, 2, ... that are empty where rows are expected;
-    below nonnegative numbers the gap must exceed 1.
+    Above the other values the gap must be at least as wide as their range and as two of
+    their steps, or contain empty levels of a scale 1, 2, ... where rows are expected.
+    Below nonnegative numbers the gap must exceed 1.
     """
     if not values.size or not {values.min(), values.max()} & _CODE_SET:
         return [], ""

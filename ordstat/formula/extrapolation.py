@@ -1,4 +1,4 @@
-"""Numbers of new rows far outside the range of the rows of the fit."""
+"""Extrapolation: values of new rows far outside the range of the rows of the fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOLD: ContextVar[list[str] | None] = ContextVar("told", default=None)
 
 @dataclass(frozen=True, eq=False)
 class FarValues:
-    """The rows of one variable that are far outside.
+    """The rows in which one variable is far outside its range.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class FarValues:
 
     @property
     def words(self) -> str:
-        """The variable, its range and its values here."""
+        """The variable, its range and its values in these rows, as text."""
         low, high = self.range
         least = self.values.min()
         most = self.values.max()
@@ -57,7 +57,8 @@ class FarValues:
 
 
 def within_reach(low: float, high: float) -> tuple[float, float] | None:
-    """From where to where values are not far from a range; None if it has no width.
+    """The interval of values that are not far from a range; None for a range of no
+    width.
 
     Examples
     --------
@@ -99,8 +100,8 @@ def far_values(
 
 
 def tell_far(found: Sequence[FarValues], have: str = "newdata has") -> None:
-    """Warn of new rows with numbers far outside the range of the rows of the fit;
-    `have` begins the sentence.
+    """Warn of new rows with values far outside the range of the rows of the fit; `have`
+    begins the sentence.
     """
     told = _TOLD.get()
     if told or not found:
@@ -119,9 +120,10 @@ def tell_far(found: Sequence[FarValues], have: str = "newdata has") -> None:
 
 @contextmanager
 def telling_once(told: list[str] | None = None) -> Iterator[None]:
-    """Within it only the first call of `tell_far` that has something to tell warns.
+    """Inside this context only the first call of `tell_far` with values to report
+    warns.
 
-    `told` is what was told before, for several blocks of one call.
+    `told` has the earlier messages, for several blocks of one call.
     """
     token = _TOLD.set([] if told is None else told)
     try:

@@ -43,7 +43,7 @@ Transform = Callable[[FloatArray], FloatArray]
 
 
 class Weighted(NamedTuple):
-    """Values that a transform is fitted to.
+    """The values to which a transform is fitted.
 
     Attributes
     ----------
@@ -84,8 +84,7 @@ class Affine:
 
 
 def fit_scale(x: Weighted, center: bool = True, scale: bool = True) -> Affine:
-    """scale(x, center=True, scale=True): minus the mean, divided by the standard
-    deviation, as R.
+    """scale(x, center=True, scale=True): (x - mean) / standard deviation, as in R.
 
     The divisor of the variance is the sum of the weights minus 1. Without centring the
     divisor is the root mean square.
@@ -111,9 +110,7 @@ def _constant(x: FloatArray) -> DataError:
 
 @dataclass(frozen=True)
 class PolynomialBasis:
-    """formulaic's poly(), with the recurrence that was learned from the rows of the
-    fit.
-    """
+    """formulaic's poly(), with the recurrence learned from the rows of the fit."""
 
     degree: int
     raw: bool
@@ -222,7 +219,7 @@ def fit_spline(
     """bs(x, df=None, knots=None, degree=3, intercept=False, boundary_knots=None); `df`
     counts the columns.
 
-    Without `knots` these are quantiles of x, each value repeated by its weight.
+    By default the knots are quantiles of x, each value repeated by its weight.
     """
     values, weights = x
     if boundary_knots is not None and np.shape(boundary_knots) != (2,):
@@ -557,7 +554,7 @@ def unknown_function(node: ast.Call, name: str | None) -> FormulaError:
 def bound(
     function: Callable[..., Any], node: ast.Call, *arguments: Any, **keywords: Any
 ) -> Any:
-    """function(*arguments, **keywords), with a message that names the arguments if they
+    """function(*arguments, **keywords), with an error that names the arguments if they
     do not fit.
     """
     signature = inspect.signature(

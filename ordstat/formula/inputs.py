@@ -1,6 +1,4 @@
-"""The response, and arguments besides the formula: weights, offset, cluster, costs and
-subset.
-"""
+"""The response, and the arguments weights, offset, cluster, cost and subset."""
 
 from __future__ import annotations
 
@@ -41,8 +39,8 @@ class Response(NamedTuple):
         All labels in order, with or without rows.
     notes : list of str
     spans : Spans or None
-        Answers known in part. `codes` are then 0, or -1 where missing, and `declared`
-        is empty: levels are those of the rows used.
+        Censored answers, or None. `codes` are then 0, or -1 where missing, and
+        `declared` is empty: the levels come from the rows used.
     """
 
     name: str
@@ -236,8 +234,8 @@ def read_items(
     """Levels, (N, J) codes (-1 where missing) and notes of columns that share their
     levels.
 
-    Numbers have the levels that any of the columns has; other columns must have the
-    same levels.
+    The levels of numbers are those that occur in any column; other columns must have
+    the same levels.
     """
     columns = [find_column(frame, name, role) for name in names]
     kinds = {
@@ -450,7 +448,9 @@ def cost_matrix(costs: Any, rows: BoolArray | None, index: pd.Index) -> FloatArr
 def check_costs(
     costs: FloatArray, response: Response, used: IntArray, index: pd.Index
 ) -> FloatArray:
-    """Costs of the levels in use; one column per level, declared or used."""
+    """Costs of the levels in use; `costs` has a column for each declared or each used
+    level.
+    """
     if costs.shape[1] not in (len(response.declared), used.size):
         raise DataError(
             f"cost= must have one column per level of the response, {used.size}; got"

@@ -26,8 +26,8 @@ def lagged(
 ) -> pd.DataFrame:
     """The data with the previous answer of each person as a column.
 
-    "Previous" is by time, whatever the order of the rows, which stays. The first row of
-    a person has no previous answer: `ordfit` leaves it out.
+    "Previous" is by time; the rows keep their order. The first row of a person has no
+    previous answer, so `ordfit` leaves it out.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def lagged(
     by : str
         Column of the persons.
     time : str
-        Column of the times, numbers.
+        Column of the times; numeric.
     gap : str, optional
         Name of a new column of the time since the previous row.
     name : str
@@ -47,21 +47,22 @@ def lagged(
     Returns
     -------
     pandas.DataFrame
-        A copy with the new columns. Missing values stand in the first row of a person
-        and after a missing answer. Whole numbers are of pandas' type "Int64".
+        A copy with the new columns, which are missing in the first row of a person. The
+        previous answer is also missing after a missing answer. Whole numbers are of
+        pandas' type "Int64".
 
     Raises
     ------
     OptionError
-        A new column that the data have already, or one name for both new ones.
+        A new column exists already, or both new columns have the same name.
     DataError
-        A column that the data do not have, or have twice; a person or time that is
-        missing, times that are no numbers, two rows of a person with one time.
+        A column does not exist, or exists twice; a person or time is missing; times are
+        not numeric; a person has two rows with the same time.
 
     Warns
     -----
     DataWarning
-        Rows of one time come after different gaps, and there is no `gap`.
+        Rows with the same time follow gaps of different lengths, and there is no `gap`.
 
     References
     ----------

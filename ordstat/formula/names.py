@@ -1,6 +1,4 @@
-"""Names of columns, terms and parameters as records: what they are made of, and how
-they print.
-"""
+"""Names of columns, terms and parameters as records of their parts; how they print."""
 
 from __future__ import annotations
 
@@ -95,13 +93,14 @@ def shown_term(term: Term, labels: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class Piece:
-    """What one factor gives to a column.
+    """The part of a column name that comes from one factor.
 
     Attributes
     ----------
     factor : Expression
     suffix : str
-        What tells the column from the others of the factor: "[T.warm]", ".L", "[2]".
+        Distinguishes the column from others of the same factor: "[T.warm]", ".L",
+        "[2]".
     level : str or None
         Label of the level that the column indicates; None for numbers and for other
         contrasts.
@@ -158,7 +157,7 @@ class ColumnName:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What one parameter is; its names are made from this.
+    """Description of one parameter, from which its names are made.
 
     Attributes
     ----------
@@ -216,8 +215,8 @@ class Parameter:
         ----------
         labels : mapping of names to the user's labels
         ratio : bool
-            Whether the value is a ratio for a higher response: a nominal effect is then
-            one "above" a level.
+            Whether the value is a ratio for a higher response; a nominal effect is then
+            labelled "above" a level.
         unit : str
             The change of the column that the value refers to: "per 10".
         """
@@ -253,7 +252,7 @@ def shown_group(group: Term, labels: Mapping[str, str]) -> str:
 
 
 def printed_names(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Printed names by names; a name that two things share is printed as it is.
+    """Printed names by names; a name with two printed names is left out.
 
     Examples
     --------

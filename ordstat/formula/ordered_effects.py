@@ -40,12 +40,14 @@ _SIGNS = {"increasing": 1, "decreasing": -1}
 
 @dataclass(frozen=True, kw_only=True)
 class OrderedEffect:
-    """What holds for the steps between neighbouring levels of a predictor.
+    """Penalty or constraint on the steps (differences) between neighbouring levels of a
+    predictor.
 
     Attributes
     ----------
     kind : {"smooth", "mono", "fuse"}
-        Squared steps are penalised; steps have one sign; absolute steps are penalised.
+        "smooth" penalises squared steps, "mono" makes all steps of one sign, "fuse"
+        penalises absolute steps.
     weight : float or None
         The smoothing parameter (sp=); None if it is estimated.
     sign : {1, -1, 0}
@@ -58,13 +60,13 @@ class OrderedEffect:
 
 
 def smooth_steps(sp: float | None = None) -> OrderedEffect:
-    """smooth(x, sp=None): the log-likelihood less sp / 2 times the sum of the squared
-    steps between neighbouring levels [Gertheiss and Tutz 2009].
+    """smooth(x, sp=None): subtracts sp / 2 times the sum of squared steps between
+    neighbouring levels from the log-likelihood [Gertheiss and Tutz 2009].
 
     Parameters
     ----------
     sp : float > 0, optional
-        The smoothing parameter, 1 / variance of a step; by default that of REML.
+        The smoothing parameter, 1 / variance of a step; by default estimated by REML.
 
     Raises
     ------
@@ -81,8 +83,8 @@ def smooth_steps(sp: float | None = None) -> OrderedEffect:
 
 
 def mono_steps(direction: str = "increasing") -> OrderedEffect:
-    """mono(x, direction="increasing"): maximum likelihood under steps between
-    neighbouring levels >= 0, or <= 0, if "decreasing" [Rufibach 2010].
+    """mono(x, direction="increasing"): maximum likelihood with all steps between
+    neighbouring levels >= 0, or <= 0 if "decreasing" [Rufibach 2010].
 
     Parameters
     ----------
@@ -103,8 +105,8 @@ def mono_steps(direction: str = "increasing") -> OrderedEffect:
 
 
 def fuse_steps() -> OrderedEffect:
-    """fuse(x): the lasso of `ElasticNet` on the steps between neighbouring levels,
-    which joins those that are 0 [Gertheiss and Tutz 2010].
+    """fuse(x): the lasso of `ElasticNet` on the steps between neighbouring levels; a
+    step of 0 joins two levels [Gertheiss and Tutz 2010].
     """
     return OrderedEffect(kind="fuse")
 
@@ -126,15 +128,15 @@ class SteppedColumns:
     ----------
     columns : (m,)
     sign : {1, -1, 0}
-        That of steps; 0 for any.
+        Sign of the steps; 0 for any.
     """
 
     columns: IntArray
     sign: int
 
     def between_rows(self, X: FloatArray) -> BoolArray:
-        """(m,) steps to a level that has rows, as a lower level has; X (N, m) are the
-        columns.
+        """(m,) whether a step leads to a level with rows from a lower level with rows;
+        X (N, m) are the columns.
         """
         levels = np.append(not X.any(axis=1).all(), X.any(axis=0))
         return np.asarray(levels[1:] & (np.cumsum(levels)[:-1] > 0))
@@ -170,8 +172,8 @@ def stepped_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
 
 
 def steps(count: int) -> FloatArray:
-    """(count, count) from the effects of levels 1, ..., count against level 0 to the
-    steps between neighbouring levels.
+    """(count, count) matrix from the effects of levels 1, ..., count against level 0 to
+    the steps between neighbouring levels.
 
     Examples
     --------

@@ -96,7 +96,7 @@ def too_large(text: str, what: str) -> FormulaError:
 
 
 def check_text(text: Any) -> None:
-    """FormulaError if a formula is not a text, or exceeds a limit."""
+    """FormulaError unless a formula is a string of allowed length and size."""
     if not isinstance(text, str):
         raise FormulaError(
             "A formula must be a text such as 'rating ~ temp + contact'; got"
@@ -141,7 +141,7 @@ class Expression:
 
     @cached_property
     def names(self) -> frozenset[str]:
-        """Names of its columns, without the functions that it calls."""
+        """Names of the columns in it, without names of functions."""
         calls = [
             node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)
         ]
@@ -153,7 +153,7 @@ class Expression:
 
     @property
     def text(self) -> str:
-        """Formula text, with backticks around column names that need them."""
+        """The formula text, with backticks around column names that need them."""
         plain = (
             self.label not in self.names or self.label.replace(".", "_").isidentifier()
         )
@@ -172,7 +172,7 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """A text with stand-ins replaced by the column names."""
+    """A text with the identifiers of `quoted` replaced by column names."""
     if _QUOTED not in text:
         return text
     return _STAND_IN.sub(
@@ -290,7 +290,7 @@ def said(node: ast.AST) -> str:
 
 @dataclass(frozen=True)
 class Term:
-    """A product of factors, in order of their first occurrence in the formula."""
+    """A product of factors, in the order of their first occurrence in the formula."""
 
     factors: tuple[Expression, ...]
 
@@ -310,7 +310,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Side:
-    """One right-hand side.
+    """One right-hand side of a formula.
 
     Attributes
     ----------
@@ -322,7 +322,7 @@ class Side:
         False if the text tries to remove the intercept.
     random : tuple of RandomPart
     note : str
-        A doubt about what was meant; empty without one.
+        A warning about an ambiguous formula; empty if there is none.
     """
 
     terms: tuple[Term, ...] = ()
@@ -374,12 +374,12 @@ class RandomPart:
 
     @property
     def key(self) -> str:
-        """The text without blanks; no expression of columns has the same key."""
+        """The text without blanks; it differs from the key of every expression."""
         return "".join(self.text.split())
 
     @property
     def label(self) -> str:
-        """The text; products of terms are made of these and of expressions alike."""
+        """The text; both random parts and expressions can be factors of products."""
         return self.text
 
 
@@ -397,7 +397,7 @@ PARTIAL = {"interval": ("low", "high"), "Surv": ("time", "event")}
 
 
 class PartialCall(NamedTuple):
-    """A function on the left of a formula, and its two columns."""
+    """A call on the left-hand side, Surv() or interval(), and its two columns."""
 
     function: str
     columns: tuple[str, str]
@@ -503,8 +503,8 @@ def _closing(text: str, start: int) -> int:
 
 
 def parse_response(text: str) -> str:
-    """The column of y, factor(y), ordered(y), C(y) or I(y); the call of an answer known
-    in part, as it is written.
+    """The column y of y, factor(y), ordered(y), C(y) or I(y); the text of a call of
+    Surv() or interval().
     """
     # keywords of Python that are common names of responses
     if text.strip() in ("class", "pass"):
@@ -537,7 +537,7 @@ def parse_response(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def partial_call(response: str) -> PartialCall | None:
-    """The call that a response is; None for the name of a column."""
+    """The call of Surv() or interval() in a response; None for the name of a column."""
     if not response.endswith(")"):
         return None
     node = parse_expression(response).tree
@@ -559,7 +559,7 @@ def partial_call(response: str) -> PartialCall | None:
 
 
 def columns_of(response: str) -> tuple[str, ...]:
-    """The columns that a response is read from.
+    """The columns from which a response is read.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The responses `interval(low, high)` and `Surv(time, event)`, read from a frame."""
+"""The censored responses `interval(low, high)` and `Surv(time, event)`, read from a
+frame.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random terms of some rows: their columns and groups."""
+"""The columns and groups of random terms at some rows."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ class RandomColumns:
 
     @cached_property
     def entries(self) -> tuple[IntArray, IntArray]:
-        """(m,) rows and columns of Lambda that phi fills, column by column."""
+        """Rows (m,) and columns (m,) of the entries of Lambda that phi holds, column by
+        column.
+        """
         if self.alike:
             return np.zeros(1, dtype=np.intp), np.zeros(1, dtype=np.intp)
         if not self.correlated:
@@ -62,7 +64,7 @@ class RandomColumns:
         return int(self.entries[0].size)
 
     def factor(self, phi: FloatArray) -> FloatArray:
-        """(q, q) Lambda."""
+        """(q, q) Lambda, the Cholesky factor of the covariance of a group's effects."""
         if self.alike:
             return np.asarray(phi[0] * np.eye(self.q))
         out = np.zeros((self.q, self.q))
@@ -70,8 +72,8 @@ class RandomColumns:
         return out
 
     def by_phi(self, inner: FloatArray) -> FloatArray:
-        """(m,) derivatives by phi, from derivatives (n, q) by Lambda v of each row,
-        times v.
+        """(m,) derivatives with respect to phi, from derivatives (n, q) with respect to
+        Lambda v of each row, times v.
         """
         if self.alike:
             return np.array([np.vdot(self.z, inner)])
@@ -97,8 +99,8 @@ class RandomColumns:
         return np.asarray(variances)
 
     def with_independent_effects(self) -> RandomColumns:
-        """The term with independent effects if the groups have a covariance; codes of
-        -1 do not change.
+        """The term with independent groups, if the groups have a covariance (cov=);
+        codes of -1 do not change.
         """
         if self.root is None:
             return self
@@ -145,7 +147,8 @@ class RandomRows:
         """(N,) codes of independent sets of rows, which share no random effect.
 
         These are the groups of a single term, or the outermost groups of nested terms.
-        Where crossed terms connect all rows: the groups of the term with most of them.
+        If crossed terms connect all rows, they are the groups of the term with most
+        groups.
         """
         from scipy.sparse import coo_matrix
         from scipy.sparse.csgraph import connected_components
@@ -166,9 +169,7 @@ class RandomRows:
         return np.asarray(labels, dtype=np.intp)
 
     def unseen(self, names: Sequence[str]) -> str:
-        """Numbers of rows with groups that are not in the fit, as text, by the names of
-        the groupings.
-        """
+        """The numbers of rows whose groups are not in the fit, as text, by grouping."""
         counts = [
             (name, int((term.codes < 0).sum()))
             for name, term in zip(names, self.terms, strict=True)
@@ -176,7 +177,7 @@ class RandomRows:
         return ", ".join(f"{name!r} in {count} rows" for name, count in counts if count)
 
     def require_covariances(self) -> None:
-        """DataError for groups that are not in the fit, of a term with cov=."""
+        """DataError if a term with cov= has groups that are not in the fit."""
         if any(term.root is not None and (term.codes < 0).any() for term in self.terms):
             raise DataError(
                 "newdata has groups of cov= without rows in the fit. Use"
@@ -187,8 +188,8 @@ class RandomRows:
 def check_whole_groups(
     random: RandomRows | None, clusters: IntArray, texts: Sequence[str] = ()
 ) -> None:
-    """OptionError if clusters (N,) divide the rows of a group, whose likelihood is one
-    number.
+    """OptionError if clusters (N,) split a group of a random term, which has one
+    likelihood.
 
     Parameters
     ----------

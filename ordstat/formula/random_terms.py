@@ -1,4 +1,4 @@
-"""Random terms `(1 + x | g)`: their text, columns and groups."""
+"""Random terms `(1 + x | g)`: text, columns and groups."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RandomTerm:
     levels : tuple of tuple
         Labels of each factor of the group.
     cells : (G,)
-        Combinations of the factors that are groups: their codes as one number,
+        The combinations of factor levels that are groups, each coded as one number;
         increasing.
     root : (G, G) or None
         L of the covariance L L' of the groups (cov=).
@@ -107,8 +107,8 @@ class RandomTerm:
         )
 
     def unknown(self, data: Any) -> str:
-        """Description of the first column of the group without common labels in the fit
-        and new data; empty if none.
+        """Description of the first group column whose labels in new data all differ
+        from those of the fit; empty if there is none.
         """
         frame = as_frame(data)
         for factor, fitted_labels in zip(
@@ -127,8 +127,8 @@ class RandomTerm:
         return ""
 
     def groups_of_rows(self, data: Any, complete: BoolArray) -> IntArray:
-        """(n,) codes of the groups of complete rows of new data, by their labels; every
-        row is a group without the columns of the group.
+        """(n,) codes of the groups of complete rows of new data, by their labels. If
+        the group columns are missing from the data, every row is a new group.
         """
         frame = as_frame(data)
         names = self.group_columns
@@ -210,13 +210,14 @@ def fit_random_terms(
     n: int,
     cov: Any,
 ) -> tuple[tuple[RandomTerm, ...], RandomRows | None, list[str]]:
-    """The random terms of complete rows, as names and as arrays, and notes on doubtful
+    """The random terms of complete rows, as names and as arrays, with notes on doubtful
     groups.
 
     Raises
     ------
     FormulaError
-        A column occurs twice for the same groups, or depends on others of its term.
+        A column occurs twice for the same groups, or depends linearly on others of its
+        term.
     DataError
         There is only one group, or cov= lacks a group.
     OptionError

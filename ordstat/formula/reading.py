@@ -1,4 +1,6 @@
-"""What a recipe reads from a frame: formulas, and values of all rows of the subset."""
+"""Reads the arguments of a recipe from a frame: formulas, and values of all rows of the
+subset.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from .survey import Survey, SurveyDesign, survey_of
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RecipeValues:
-    """What a recipe reads from the N rows of its subset.
+    """Formulas and values that a recipe reads from the N rows of its subset.
 
     Attributes
     ----------
@@ -42,8 +44,8 @@ class RecipeValues:
     names : tuple of str
         Columns that the formulas use.
     values : mapping of str to Value
-        Values of the expressions of the formulas by key; transforms that learn from the
-        data are left out of them.
+        Values of the expressions of the formulas by key, without transforms that learn
+        from the data.
     missing : mapping of str to (N,) mask
         Rows with a missing value, by the name of a column or argument.
     response : Response

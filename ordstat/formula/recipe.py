@@ -1,4 +1,4 @@
-"""The arguments of `ordfit` that make a design, their changes and their text."""
+"""The arguments of `ordfit` that make a design: values, updates and text."""
 
 from __future__ import annotations
 
@@ -73,19 +73,19 @@ class Recipe:
         stands for all columns not used elsewhere. The intercept is always implied: the
         thresholds are the intercepts.
     nominal, scale : str, optional
-        One-sided formulas of the effects that differ per threshold, and of the log
+        One-sided formulas of the effects that differ between thresholds, and of the log
         scale.
     weights, offset, cluster : column name or N values, optional
-        Case weights (rows of weight 0 are left out), a known part of the score, groups
-        of dependent rows. A Series must have the index of the data.
+        Case weights (rows of weight 0 are left out), a known part of the score, and
+        clusters of dependent rows. A Series must have the index of the data.
     costs : (N, K) values, optional
         Cost of each predicted rank for each row.
     design : SurveyDesign, optional
         Survey design, instead of `weights` and `cluster`.
     levels : sequence or "all", optional
-        Labels of the response in order, lowest first; those without rows keep their
-        places. Without it levels that no row has are left out. "all" makes every value
-        of a numeric response a level.
+        Labels of the response in order, lowest first; labels without rows keep their
+        places. By default levels without rows are left out. "all" makes every value of
+        a numeric response a level.
     subset : mask or condition, optional
         Rows to use, such as "judge != '1'"; knots, means and levels come from the rows
         used (R takes knots from all rows).
@@ -104,7 +104,7 @@ class Recipe:
         Whether a factor without contrasts of the user, alone in a term, is one column
         of codes.
     by_level : bool
-        Whether every term of the formula is one of the nominal effects.
+        Whether every term of the formula is a nominal effect.
     """
 
     formula: str

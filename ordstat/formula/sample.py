@@ -49,7 +49,7 @@ class Rows:
     offset : (N,) or None
         Known part of the score H(x).
     nominal : (N, q) or None
-        Columns whose effect differs per threshold, no intercept.
+        Columns whose effect differs between thresholds, no intercept.
     scale : (N, r) or None
         Columns of the log scale, no intercept.
     scale_offset : (N,) or None
@@ -90,12 +90,12 @@ class Rows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PenalisedColumns:
-    """What a penalty makes of the columns, those of nominal= first.
+    """Groups and penalty factors of penalised columns, those of nominal= first.
 
     Attributes
     ----------
     group : (q + D,)
-        Columns with the same number enter together.
+        Columns with the same number enter the model together.
     factor : (q + D,)
         Penalty factors.
     """
@@ -105,7 +105,7 @@ class PenalisedColumns:
 
     @classmethod
     def single(cls, count: int) -> PenalisedColumns:
-        """Columns one by one."""
+        """Ungrouped columns with penalty factor 1."""
         return cls(group=np.arange(count), factor=np.ones(count))
 
     def part(self, kept: BoolArray) -> PenalisedColumns:
@@ -124,8 +124,8 @@ class Sample:
     n_levels : int
         K, at least 2.
     highest : (N,) or None
-        The highest level that each answer allows, y being the lowest, where some
-        answers are known in part; None if all are exact.
+        The highest level that each answer allows if some answers are censored (y is the
+        lowest); None if all are exact.
     weights : (N,) or None
         Case (frequency) weights, 0 or from LIGHTEST to HEAVIEST; None means 1 for every
         row.
@@ -133,7 +133,7 @@ class Sample:
         Cost of each predicted rank for each row; None if the cost of the method
         applies.
     cluster : (N,) codes 0..G-1 or None
-        Rows of one cluster are not independent.
+        Clusters of dependent rows.
     signs : (D,) int8 or None
         1 or -1 for columns of X with effects that must increase or decrease, 0 for
         others.
@@ -141,12 +141,12 @@ class Sample:
         Number of categories for columns of codes 0, 1, ..., 0 for columns of numbers;
         None if all are numbers.
     penalised : PenalisedColumns or None
-        Groups and penalty factors of the columns; None for columns one by one.
+        Groups and penalty factors of the columns; None for ungrouped columns.
     smooths : tuple of SmoothBlock or None
         Columns of X with penalties of their wiggliness; None without smooth terms.
     stepped : tuple of SteppedColumns or None
-        Columns of X of ordered predictors whose effects have a direction, or whose
-        levels are joined.
+        Columns of X of ordered predictors with monotone effects, or with levels to be
+        joined.
     """
 
     rows: Rows
@@ -183,8 +183,8 @@ class Sample:
 
     @property
     def answers(self) -> IntArray:
-        """(N,) y; or (2, N) the lowest and the highest level that each answer allows,
-        where some are known in part.
+        """(N,) y; or, if some answers are censored, (2, N) the lowest and the highest
+        level that each answer allows.
         """
         return self.y if self.highest is None else np.stack([self.y, self.highest])
 
@@ -196,13 +196,13 @@ class Sample:
         return np.asarray(self.highest == self.y)
 
     def silent(self) -> BoolArray:
-        """(N,) whether an answer known in part allows every level."""
+        """(N,) whether a censored answer allows every level."""
         if self.highest is None:
             return np.zeros(self.n, dtype=bool)
         return np.asarray((self.y == 0) & (self.highest == self.n_levels - 1))
 
     def between(self) -> BoolArray:
-        """(N,) whether an answer known in part has a lower and an upper end."""
+        """(N,) whether a censored answer has a lower and an upper end."""
         if self.highest is None:
             return np.zeros(self.n, dtype=bool)
         last = self.n_levels - 1
@@ -214,8 +214,8 @@ class Sample:
         return np.bincount(self.y, weights, self.n_levels).astype(np.float64)
 
     def counts(self) -> FloatArray:
-        """(K,) weighted counts of the levels. An answer known in part counts at the
-        levels that it allows, as the exact answers among them do.
+        """(K,) weighted counts of the levels. A censored answer is divided among the
+        levels that it allows, in proportion to their exact answers.
         """
         if self.highest is None:
             return np.bincount(self.y, self.weights, self.n_levels).astype(np.float64)
@@ -233,12 +233,12 @@ class Sample:
         return np.asarray(counts * (1.0 + np.cumsum(change)[:-1]))
 
     def among(self, present: BoolArray) -> Sample:
-        """The sample with codes of the levels present (K,) alone.
+        """The sample with codes for only the levels that are present (K,).
 
         Raises
         ------
         DataError
-            An answer known in part allows none of them.
+            A censored answer allows none of them.
         """
         y = self.y
         highest = self.highest

@@ -58,15 +58,15 @@ def scaling_with(
     X: FloatArray,
     weights: FloatArray,
 ) -> Scaling:
-    """The scaling with columns that were constant in earlier rows scaled where they
-    vary now.
+    """Extend an earlier scaling to columns that were constant in earlier rows and vary
+    now.
 
-    Their scale is that of all rows so far; other columns keep the one they have.
+    These columns are scaled by all rows so far; the others keep their scaling.
 
     Parameters
     ----------
     earlier : Scaling
-        That of the earlier rows.
+        Scaling of the earlier rows.
     n_earlier : float
         Number of the earlier rows.
     kind : {"range", "standard", None}
@@ -179,8 +179,8 @@ def fit_scaling(
     X : (N, D), N >= 1
     weights : (N,) positive case weights
     about_mean : bool
-        Whether unscaled columns are centred: products of rows far from 0 would lose all
-        digits. Sparse columns are never centred, as their zeros would be numbers.
+        Whether unscaled columns are centred, as products of rows far from 0 lose all
+        digits. Sparse columns are never centred, as they would become dense.
 
     Examples
     --------

@@ -51,9 +51,9 @@ class Smooth:
         cubic regression spline (knots at quantiles, the integral of the squared second
         derivative is penalised).
     knots : tuple of float
-        Of a P-spline three more at either side of the range.
+        A P-spline has three more on either side of the range.
     sums : tuple of float
-        Of each basis function over the rows of the fit.
+        Sum of each basis function over the rows of the fit.
     scale : float
         Divisor of the penalty, so that smoothness does not depend on units.
     weight : float or None
@@ -74,7 +74,7 @@ class Smooth:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Beyond these the spline is linear."""
+        """The outer knots; beyond them the spline is linear."""
         if self.kind == "cr":
             return self.knots[0], self.knots[-1]
         return self.knots[_ORDER - 1], self.knots[-_ORDER]
@@ -134,8 +134,8 @@ class Smooth:
 def fit_smooth(
     x: Weighted, k: int = 10, bs: str = "ps", sp: float | None = None
 ) -> Smooth:
-    """s(x, k=10, bs="ps", sp=None): k basis functions, one of which the thresholds make
-    up for; `sp` holds the smoothing parameter.
+    """s(x, k=10, bs="ps", sp=None): k basis functions, of which k - 1 are free, as the
+    thresholds are the intercepts; `sp` fixes the smoothing parameter.
 
     Bases, knots and scales of the penalties are those of R's mgcv.
     """
@@ -221,7 +221,7 @@ class SmoothTerm:
     Attributes
     ----------
     label : str
-        Such as "s(age)", or "s(age):sex[F]" of the rows of one group.
+        Such as "s(age)", or "s(age):sex[F]" for the rows of one group.
     variable : str
         The argument of s().
     factor : Expression
@@ -229,7 +229,7 @@ class SmoothTerm:
     beside : ColumnName or None
         The column of other factors that multiplies it.
     levels : tuple
-        Of an ordered predictor, smooth(x); empty for curves.
+        Levels of an ordered predictor, smooth(x); empty for curves.
     """
 
     label: str
@@ -334,13 +334,13 @@ def smooth_terms(
     spec: FormulaSpec, location: ModelMatrix, nominal: FloatArray
 ) -> tuple[tuple[SmoothTerm, ...], tuple[SmoothBlock, ...] | None]:
     """The smooths among the location terms: their names, and their columns; `nominal`
-    (N, q) has the columns whose effects are by threshold.
+    (N, q) has the columns of nominal effects.
 
     Raises
     ------
     FormulaError
-        s() is not a factor of its own, has a number beside it, or holds a straight line
-        that other terms hold too.
+        s() is part of another expression, is multiplied by a number, or contains a
+        straight line that other terms contain too.
     """
     if not spec.calls:
         return (), None

@@ -1,4 +1,4 @@
-"""Answers known in part as codes of levels.
+"""Censored answers (known in part) as codes of levels.
 
 Such an answer is one of several neighbouring levels. Numbers are levels where some row
 has them exactly; an answer beyond all of these has a level of its own, "> last" or
@@ -46,7 +46,7 @@ class Coded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NumberSpans:
-    """Answers with low < answer <= high, exact where both are equal; open ends are
+    """Answers with low < answer <= high, exact where both ends are equal; open ends are
     infinite.
 
     Attributes
@@ -110,8 +110,8 @@ class NumberLevels:
         return (*below, *exact, *above)
 
     def coded(self, spans: NumberSpans, index: pd.Index | None) -> Coded:
-        """Answers as codes; DataError for one between two exact answers, which names
-        its row by the index. None checks nothing.
+        """Answers as codes; DataError, with the row's label in the index, for an
+        interval strictly between two exact answers. With index None nothing is checked.
         """
         values = self.values
         before, beyond = self.open_ends
@@ -180,8 +180,8 @@ class LevelSpans:
 
 @dataclass(frozen=True, eq=False)
 class JoinedLevels:
-    """Levels of which one without an exact answer joins the one below, or above if it
-    is the lowest.
+    """Levels with exact answers; a level without one is joined to the level below, or
+    above if it is the lowest.
 
     Attributes
     ----------

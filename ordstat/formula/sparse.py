@@ -1,5 +1,5 @@
-"""Columns that are mostly 0, such as counts of words: the numbers that are not 0, and
-what solvers ask of them.
+"""Sparse columns, such as counts of words: the nonzero numbers, and the operations that
+solvers need.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _MIB = 2.0**20
 class SparseColumns:
     """A matrix (N, p) by rows, without its zeros [scipy.sparse.csr_array].
 
-    It stands in the place of a dense X in the methods that take it. All else that asks
-    for its numbers as an array is refused.
+    It replaces a dense X in methods that support it. Everything else that asks for an
+    array raises an error.
 
     Attributes
     ----------
     data : (M,)
-        The numbers that are not 0.
+        The nonzero numbers.
     indices : (M,)
         Their columns, which increase within a row.
     indptr : (N + 1,)
@@ -79,7 +79,7 @@ class SparseColumns:
 
     @classmethod
     def of(cls, X: Any) -> SparseColumns:
-        """A sparse matrix or array of SciPy, which does not change.
+        """From a sparse matrix or array of SciPy, which is not changed.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class SparseColumns:
         return np.asarray(self.matrix @ vector)
 
     def transposed(self, vector: FloatArray) -> FloatArray:
-        """(p, ...) its transpose times a vector or a dense matrix (N, ...)."""
+        """(p, ...) the transpose times a vector or a dense matrix (N, ...)."""
         return np.asarray(self.matrix.T @ vector)
 
     def times_rows(self, other: SparseColumns) -> FloatArray:
@@ -198,8 +198,8 @@ class SparseColumns:
         return np.repeat(np.arange(len(self)), np.diff(self.indptr))
 
     def spreads(self, weights: FloatArray | None) -> tuple[FloatArray, FloatArray]:
-        """(p,) weighted means and standard deviations of the columns, zeros included;
-        0 of a column that is constant but for rounding.
+        """(p,) weighted means and standard deviations of the columns, zeros included; 0
+        for a column that is constant up to rounding.
         """
         n, p = self.shape
         each = np.ones(self.data.size)
@@ -237,7 +237,7 @@ class SparseColumns:
         return np.array([rank_of[key] for key in keys], dtype=np.intp)
 
     def toarray(self) -> FloatArray:
-        """(N, p) with its zeros; DataError if memory does not hold it."""
+        """(N, p) dense array; DataError if it does not fit into memory."""
         n, p = self.shape
         require_memory(
             f"A dense matrix of {n} rows and {p} columns",

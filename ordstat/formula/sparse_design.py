@@ -33,7 +33,7 @@ _NO_FRAME = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SparseSpec(FormulaSpec):
-    """What makes rows of new sparse matrices: columns x1, x2, ... in their order.
+    """Specification of sparse columns x1, x2, ...: makes rows of new matrices.
 
     Attributes
     ----------

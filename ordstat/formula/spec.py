@@ -52,7 +52,7 @@ class NewRows:
     rows : Rows
         Only the complete rows.
     complete : (N,) mask
-        Whether rows of the new data have all inputs.
+        Which rows of the new data have no missing inputs.
     index : pandas.Index
         Index of all rows of the new data.
     far : tuple of FarValues
@@ -89,7 +89,7 @@ class FormulaSpec:
         Least and largest value, in the rows of the fit, of the numbers among the
         columns of the terms.
     na_action : str
-        With "keep" rows with a missing value of a location term are complete.
+        With "keep" rows with missing values of location terms count as complete.
     """
 
     location: Side
@@ -158,7 +158,7 @@ class FormulaSpec:
 
         A NaN or infinity made from finite values raises DataError, unless a transform
         in it is not fitted yet. If na_action is "keep", values of location terms are
-        NaN if a column is missing, and these rows do not count as missing.
+        NaN where a column is missing, and these rows do not count as missing.
         """
         values: dict[str, Value] = {}
         missing: dict[str, BoolArray] = {}
@@ -275,8 +275,8 @@ class FormulaSpec:
 
     @cached_property
     def near(self) -> FloatArray:
-        """(2, D) where values of the plain columns are not far from those of the
-        fit.
+        """(2, D) lower and upper ends within which values of the plain columns are not
+        far from those of the fit.
         """
         whole = (-np.inf, np.inf)
         ranges = [self.ranges.get(name, whole) for name in self.plain or ()]
@@ -351,7 +351,7 @@ class FormulaSpec:
 
     def response(self, data: Any) -> IntArray:
         """(N,) codes of the response in new data, -1 if missing; DataError for a level
-        that is not in the fit, and for answers known in part.
+        that is not in the fit, and for censored answers.
         """
         if partial_call(self.response_name) is not None:
             raise DataError(

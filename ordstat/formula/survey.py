@@ -32,8 +32,8 @@ _RANK = 1e-5
 class Linearised:
     """Strata of primary sampling units, drawn with or without replacement.
 
-    `df`, `words`, `errors`, `cluster`, `take`, `check` and `covariance` are what a fit
-    asks of either kind of survey.
+    A fit uses `df`, `words`, `errors`, `cluster`, `take`, `check` and `covariance` of
+    either kind of survey.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Linearised:
             )
 
     def check_levels(self, y: IntArray, levels: Sequence[Any]) -> None:
-        """Nothing to check: no row is without weight."""
+        """Nothing to check: every row has a weight."""
 
     def covariance(self, at: Any, bread: FloatArray) -> FloatArray:
         """(P', P') covariance of the estimates; `bread` is the inverse of the
@@ -205,7 +205,7 @@ class Replicates:
 
     @property
     def cluster(self) -> None:
-        """Unknown."""
+        """None: the units are unknown."""
         return None
 
     def take(self, rows: BoolArray | slice) -> Replicates:
@@ -262,22 +262,22 @@ class SurveyDesign:
     Parameters
     ----------
     weights : str or (N,) array
-        Sampling weights >= 0, inverse probabilities of being drawn, adjusted or not.
+        Sampling weights >= 0: inverse inclusion probabilities, calibrated or not.
     strata : str or (N,) array, optional
         Stratum of every row.
     clusters : str or (N,) array, optional
         Primary sampling unit (PSU, first stage) of every row; by default each row is a
         unit.
     fpc : str or (N,) array, optional
-        Finite population correction: the number of PSUs in the population of the
-        stratum, or the drawn share of them. Without it PSUs count as drawn with
+        Finite population correction: the number of PSUs of the stratum in the
+        population, or the sampling fraction. Without it PSUs count as drawn with
         replacement.
     lonely : {"fail", "remove", "certainty", "adjust", "average"}
-        What a stratum with a single PSU adds to the variance: it is refused; nothing
-        (both names); its squared distance from the mean of all; or the mean of the
-        other strata.
+        Variance of a stratum with a single PSU: "fail" raises an error; "remove" and
+        "certainty" add nothing; "adjust" adds the squared distance from the mean of all
+        PSUs; "average" adds the mean of the other strata.
     nest : bool
-        Whether labels of PSUs are repeated between strata.
+        Whether PSU labels are repeated in different strata, and mean different PSUs.
     replicates : list of str, (N, R) array or frame, optional
         Columns of replicate weights, each a weight for the whole sample (R:
         combined.weights=TRUE).
@@ -295,14 +295,14 @@ class SurveyDesign:
     Raises
     ------
     OptionError
-        Fields exclude each other, or a value is outside its range.
+        Arguments exclude each other, or a value is outside its range.
 
     Notes
     -----
-    A unit counts as drawn even if its rows are left out (missing values, `subset=`,
+    A PSU counts as drawn even if its rows are left out (missing values, `subset=`,
     weight 0), so a subset is a domain of the sample, as in survey's subset(). The
-    covariance is that of R's svyolr: A^-1 B A^-1, where B is the sum over strata of
-    (1 - f_h) n_h / (n_h - 1) times the sum over PSUs of squares of centred totals of
+    covariance is that of R's svyolr: A^-1 B A^-1, where B is the sum over strata of (1
+    - f_h) n_h / (n_h - 1) times the sum over PSUs of squares of centred totals of
     weighted scores.
 
     References

@@ -1,4 +1,4 @@
-"""The rows that a fit uses: complete and of positive weight, and their levels."""
+"""The rows that a fit uses (complete, with positive weight), and their levels."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class UsedRows:
         Rows left out, by the variable with the missing value, and under ZERO_WEIGHT.
     y : (n,) codes 0..K-1 of the levels
     highest : (n,) or None
-        The highest level that an answer known in part allows, y being the lowest.
+        The highest level that a censored answer allows (y is the lowest).
     places : (K,)
-        Those of the levels among the declared labels.
+        Positions of the levels among the declared labels.
     levels, unused : tuple
         Labels in use, lowest first, and those left out.
     notes : tuple of str

@@ -15,7 +15,7 @@ HEAVIEST = 1e15
 
 
 def extreme(weights: FloatArray) -> BoolArray:
-    """(N,) whether weights >= 0 are too small or too large for a number of rows."""
+    """(N,) whether weights >= 0 are too small or too large to be numbers of rows."""
     return np.asarray((weights != 0) & ((weights < LIGHTEST) | (weights > HEAVIEST)))
 
 
@@ -35,7 +35,7 @@ def total_of(weights: FloatArray) -> float:
 def quantiles(
     x: FloatArray, weights: FloatArray, total: float, shares: FloatArray
 ) -> FloatArray:
-    """Quantiles of x as R's type 7 with each value repeated by its weight.
+    """Quantiles of x by R's type 7, with each value repeated by its weight.
 
     Weights that are not whole follow Hmisc's wtd.quantile: the place (total - 1) *
     share lies between two whole places, and a whole place has the first value whose

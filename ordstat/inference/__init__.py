@@ -1,3 +1,3 @@
-"""Questions to a likelihood fit: tests, residuals, goodness of fit,
-bootstrap, pooling.
+"""Inference from likelihood fits: tests, residuals, goodness of fit, bootstrap,
+pooling.
 """

@@ -2,7 +2,7 @@
 and the coefficient of Brennan and Prediger.
 
 All have the form (p_a - p_e) / (1 - p_e) with weights w_kl of agreement between levels,
-1 on the diagonal. Let r_ik raters put subject i into level k, r_i in all, and n2
+1 on the diagonal. Let r_ik of the r_i raters of subject i choose level k, and let n2
 subjects have r_i >= 2.
     p_a  mean over these n2 of (sum_kl w_kl r_ik r_il - r_i) / (r_i (r_i - 1))
     p_e  AC2:  sum(w) / (q (q - 1)) sum_k pi_k (1 - pi_k), pi_k the mean of r_ik / r_i
@@ -107,25 +107,25 @@ def agreement(
     ratings : data frame
         A row for each subject, a column for each rater; ratings may be missing.
     weights : {"quadratic", "linear", "unweighted", "ranks"} or (q, q) matrix
-        Agreement of two levels: 1 minus the squared number of ranks between them, or
-        that number, as a share of the largest; 1 for equal levels alone; 1 minus the
-        squared difference of their mean ranks among all ratings, Krippendorff's metric
-        of ordered levels; or a symmetric matrix of weights from 0 to 1, 1 on its
-        diagonal. Unweighted, AC2 is AC1.
+        Weights of agreement between levels d ranks apart, D the largest d: "quadratic"
+        1 - (d / D)^2, "linear" 1 - d / D, "unweighted" 0 unless d = 0 (AC2 is then
+        AC1). "ranks" is quadratic in the difference of the levels' mean ranks, among
+        subjects with two ratings or more (Krippendorff's ordinal metric). Or give a
+        symmetric matrix of weights from 0 to 1, with 1 on its diagonal.
     levels : sequence, optional
         All levels in order, lowest first; needed for text without an order, and for
         numbers where a level of the scale does not occur.
     raters : {"fixed", "random"}
-        Whether standard errors are those of other subjects with these raters, or of
-        other subjects and other raters (three raters or more).
+        Whether standard errors refer to new subjects with the same raters, or to new
+        subjects and new raters (needs three raters or more).
     level : float in (0, 1)
         Confidence level of the intervals.
 
     Returns
     -------
     Agreement
-        `.table` has the estimates, standard errors and limits, with observed agreement
-        and that expected by chance; it prints as a table.
+        `.table` has the estimates, standard errors, confidence limits, observed
+        agreement and agreement expected by chance; it prints as a table.
 
     Raises
     ------
@@ -133,7 +133,7 @@ def agreement(
         Fewer than two raters, a rater without ratings, fewer than two subjects with
         two ratings, levels without an order.
     OptionError
-        Weights that are no such matrix, or an unknown name.
+        An unknown name, or a matrix that is not as described under `weights`.
 
     Warns
     -----
@@ -142,12 +142,12 @@ def agreement(
 
     Notes
     -----
-    Standard errors over subjects are linearised; limits use t with n - 1 degrees of
-    freedom and end at 1. They are those of R's irrCAC if all subjects have two ratings
-    or more. Subjects with one rating serve the chance agreement alone; irrCAC takes the
-    number of the others for fixed, so that its errors are larger than the jackknife's.
-    The part of the raters is the jackknife variance over them [Gwet 2008]. Weights by
-    ranks count as known.
+    Standard errors over subjects are linearised; confidence limits use t with n - 1
+    degrees of freedom and are cut at 1. They equal those of R's irrCAC if all subjects
+    have two ratings or more. Subjects with one rating contribute to the chance
+    agreement only; irrCAC treats the number of the other subjects as fixed, so that its
+    standard errors exceed those of the jackknife. raters="random" adds the jackknife
+    variance over raters [Gwet 2008]. Weights by ranks are treated as known.
 
     References
     ----------

@@ -1,5 +1,5 @@
 """Probabilities of rectangles of the bivariate normal distribution, by Owen's T, and
-their derivatives by thresholds and correlation.
+their derivatives with respect to thresholds and correlation.
 
 With s = sqrt(1 - r^2) and Owen's function T,
     P(X <= h, Y <= k) = (Phi(h) + Phi(k)) / 2 - T(h, (k/h - r)/s) - T(k, (h/k - r)/s)

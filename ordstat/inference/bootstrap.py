@@ -1,5 +1,5 @@
-"""Bootstrap: estimates from rows or clusters drawn again, or from responses simulated
-by the fit.
+"""Bootstrap: estimates from resampled rows or clusters, or from responses simulated by
+the fit.
 """
 
 from __future__ import annotations
@@ -88,8 +88,8 @@ class Bootstrap:
         return (finite.mean() - self.estimate).rename("bias")
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
-        """Percentile limits, columns lower and upper: quantiles of the replicates
-        [Davison and Hinkley 1997, ch. 5].
+        """Percentile confidence limits, columns lower and upper: quantiles of the
+        replicates [Davison and Hinkley 1997, ch. 5].
 
         Parameters
         ----------
@@ -119,8 +119,8 @@ class Bootstrap:
 
     @property
     def notes(self) -> list[str]:
-        """Numbers of failed, separated and incomplete replicates, and how they are
-        counted.
+        """The numbers of failed, separated and incomplete replicates, and whether
+        quantiles include them.
         """
         counts = self.status.value_counts()
         return [
@@ -130,8 +130,8 @@ class Bootstrap:
         ]
 
     def tidy(self, level: float = 0.95) -> pd.DataFrame:
-        """Estimates, bias, standard errors and limits, one row per parameter, named as
-        in R's broom.
+        """Estimates, bias, standard errors and confidence limits, one row per
+        parameter, with the column names of R's broom.
 
         Parameters
         ----------

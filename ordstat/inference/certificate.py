@@ -1,4 +1,4 @@
-"""The certificate of a likelihood fit: accuracy of its estimates."""
+"""The convergence certificate of a likelihood fit: accuracy of its estimates."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""How much each term's estimates lose to the other terms: variance inflation
-factors.
-"""
+"""Collinearity of the terms: variance inflation factors."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ def likelihood_ratio_tests(fits: Sequence[LikelihoodResults]) -> pd.DataFrame:
 
 
 def unfinished(fit: LikelihoodFit) -> bool:
-    """Whether the log-likelihood is that of a search that ended far from a maximum, and
-    from the limit of the likelihood.
+    """Whether the search ended far from a maximum and from the limit of the likelihood,
+    so that the log-likelihood is of no use.
     """
     if fit.certificate.reached:
         return False
@@ -297,7 +297,7 @@ def is_zero(statistic: float, loglik: float) -> bool:
 
 
 def improper(rule: Any, rows: Rows) -> bool:
-    """Whether probabilities are negative in so many rows that the likelihood is not one
-    of a distribution.
+    """Whether probabilities are negative in so many rows that they form no
+    distribution.
     """
     return crossed_rows(rule, rows).size > _MOST_NEGATIVE * rows.n

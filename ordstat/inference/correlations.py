@@ -59,11 +59,11 @@ class Correlation:
     kind : str
         "polychoric", "polyserial" or "Pearson".
     estimate : float
-        1 or -1 if the likelihood rises up to the bound.
+        1 or -1 if the likelihood increases up to this bound.
     std_error : float
         NaN at the bound.
     n : float
-        Rows with both values, by their weights.
+        Sum of the weights of rows with both values.
     statistic : float
         G2 of the table of both variables against the normal distribution; numeric
         variables are cut at normal quartiles.

@@ -1,4 +1,6 @@
-"""Ordered answers described: counts, medians, ridits, Mann-Whitney probabilities."""
+"""Descriptive statistics of ordered answers: counts, medians, ridits, Mann-Whitney
+probabilities.
+"""
 
 from __future__ import annotations
 
@@ -45,16 +47,16 @@ class OrdinalDescription(Reported):
     ----------
     title : str
     counts : pandas.DataFrame
-        Answers: a row for each item, group, or (item, group), a column for each level.
-        A row counts its weight, or once if weights are not numbers of rows.
+        Counts of answers: a row for each item, group, or (item, group), a column for
+        each level. They are weighted if weights are numbers of rows.
     shares : pandas.DataFrame
         Shares of the levels in each row, by the weights; NaN without answers.
     missing : pandas.Series
         Rows without an answer.
     ridits : pandas.DataFrame
-        ridit (mean, against all rows of the table together; with groups of several
-        items, all groups of the item), std_error, lower, upper. A ridit of 0.5 means no
-        difference from the reference.
+        Mean ridit, std_error, lower, upper. The reference is all rows of the table
+        together; with groups of several items, all groups of the item. A ridit of 0.5
+        means no difference from the reference.
     mann_whitney : pandas.DataFrame
         A row per pair of groups: probability, P(X > Y) + P(X = Y) / 2 for answers X of
         the first and Y of the second, std_error, lower, upper. Empty without `by`.
@@ -80,7 +82,7 @@ class OrdinalDescription(Reported):
 
     @property
     def n(self) -> pd.Series:
-        """Answers of each row."""
+        """Number of answers of each row."""
         return self.counts.sum(axis=1).rename("n")
 
     @property
@@ -90,9 +92,7 @@ class OrdinalDescription(Reported):
 
     @property
     def median(self) -> pd.Series:
-        """The median level; the lower one if half of the answers are at or below it.
-        None without answers.
-        """
+        """The median level of each row (the lower one of two); None without answers."""
         cumulative = self.shares.cumsum(axis=1).to_numpy()
         places = (cumulative >= 0.5 * (1.0 - 1e-12)).argmax(axis=1)
         values = [
@@ -175,10 +175,11 @@ def describe_ordinal(
         Order of the answers, lowest first; required for unordered strings. Levels of
         numbers are those that occur in any of the columns.
     weights : str or array of length N, optional
-        Case weights: the number of rows that a row stands for.
+        Case weights: the number of observations that a row stands for.
     design : SurveyDesign, optional
-        Sampling weights with strata and clusters; percentages, medians and ridits are
-        then those of the population, and errors and tests follow from the design.
+        Sampling weights with strata and clusters. Percentages, medians and ridits then
+        estimate those of the population, and standard errors and tests take the design
+        into account.
     level : float in (0, 1)
         Confidence level of the intervals.
 
@@ -191,7 +192,7 @@ def describe_ordinal(
     Raises
     ------
     DataError
-        Columns that do not exist, have no order, or have different levels.
+        A column does not exist or has no order, or columns have different levels.
     OptionError
         No column in `rows`, or a column twice; weights and a design, or a design
         with replicate weights.
@@ -206,13 +207,13 @@ def describe_ordinal(
     Notes
     -----
     The reference of ridits [Bross 1958; Fleiss, Levin & Paik 2003, sec. 9.4] is the
-    answers of all rows of the table, or of all groups of an item. Standard errors
-    allow for a reference estimated from the same rows, and are valid whether or not
-    the distributions are equal; items of the same rows are compared as pairs. If
-    all groups are alike, they are close to the textbook formula for a group against
-    the others, times the share of the others. Mann-Whitney probabilities have the
-    standard errors and t distribution of Brunner & Munzel (2000). All limits are
-    symmetric on the logit scale, and missing where groups do not overlap.
+    answers of all rows of the table, or of all groups of an item. Standard errors allow
+    for a reference estimated from the same rows, and are valid whether or not the
+    distributions are equal; items of the same rows are compared as pairs. If all groups
+    have the same distribution, they are close to the textbook formula for a group
+    against the others, times the share of the others. Mann-Whitney probabilities have
+    the standard errors and t distribution of Brunner & Munzel (2000). All confidence
+    limits are symmetric on the logit scale, and missing where groups do not overlap.
 
     The Kruskal-Wallis test allows for ties. The trend test of Jonckheere and Terpstra
     needs groups in an order (an ordered categorical, numbers) and is exact for a few

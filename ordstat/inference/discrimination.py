@@ -43,7 +43,7 @@ _MEANING = (
 
 
 class Discrimination(pd.Series):
-    """The series of `discrimination`, printed without powers of ten."""
+    """The series of `discrimination`, printed without scientific notation."""
 
     @property
     def _constructor(self) -> type[Discrimination]:
@@ -185,8 +185,8 @@ def _ordered_pairs(total: float) -> float:
 
 
 def gini_mean_difference(values: FloatArray, weights: FloatArray) -> float:
-    """Mean |a - b| over the pairs of different cases; NaN where the weights sum to 1 or
-    less.
+    """Gini's mean difference: mean |a - b| over pairs of different cases; NaN if the
+    weights sum to 1 or less.
 
     Examples
     --------

@@ -74,7 +74,7 @@ class _Names:
 
 
 class DrawnFrame(pd.DataFrame):
-    """Draws of parameters, which are found by printed names, too."""
+    """Draws of parameters; columns are also found by their printed names."""
 
     _metadata: ClassVar[list[str]] = ["_spelled"]
     _spelled: _Names
@@ -113,12 +113,12 @@ class Draws:
     Attributes
     ----------
     frame : pandas.DataFrame
-        (n, P) a draw a row, a parameter a column, named as in `params`; printed names,
-        such as d["temp: warm"], and terms of one column find it, too.
+        (n, P) a row for each draw, a column for each parameter, named as in `params`.
+        Printed names, such as d["temp: warm"], and terms of one column work too.
     weights : (n,)
         Importance weights after Pareto smoothing; they sum to 1.
     pareto_k : float
-        Shape of the tail of the weights: up to 0.7 the draws are reliable.
+        Shape parameter of the tail of the weights; up to 0.7 the draws are reliable.
     """
 
     frame: pd.DataFrame
@@ -140,15 +140,15 @@ class Draws:
         Parameters
         ----------
         function : callable(DataFrame) -> Series, DataFrame or array, or mapping
-            From `frame` to n values, or to n rows of several values; several functions
-            by the names of their rows. By default the parameters themselves.
+            A function of `frame` with n values, or n rows of several values; or a dict
+            of such functions by name. By default the parameters themselves.
         level : float in (0, 1)
 
         Returns
         -------
         pandas.DataFrame
-            A row per value; columns mean, median, sd, lower, upper. A ratio has a mean
-            that single draws decide: take its median.
+            A row per value; columns mean, median, sd, lower, upper. For ratios use the
+            median: a few extreme draws dominate the mean.
 
         Raises
         ------
@@ -191,7 +191,7 @@ class Draws:
         Parameters
         ----------
         condition : callable(DataFrame) -> n booleans
-            From `frame` to whether the condition holds for each draw.
+            A function of `frame` that says for each draw whether the condition holds.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Hypotheses written as equations between parameters, read into rows of a matrix."""
+"""Reads hypotheses, written as equations between parameters, into rows of a matrix."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_equations(
     Raises
     ------
     OptionError
-        An equation that cannot be read, is not linear, or contains no parameter.
+        An equation cannot be read, is not linear, or contains no parameter.
 
     Examples
     --------

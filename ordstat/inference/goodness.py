@@ -1,4 +1,6 @@
-"""Goodness of fit: the ordinal Hosmer-Lemeshow test, and tests of tables of counts."""
+"""Goodness of fit: the ordinal Hosmer-Lemeshow test, and Pearson and deviance tests of
+tables of counts.
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,8 @@ class GoodnessOfFit(Reported):
     ----------
     name : str
     table : frame
-        statistic, df, p_value of the test by groups and, for a table of counts, of
-        Pearson's test and the deviance against the saturated table.
+        statistic, df, p_value of the Hosmer-Lemeshow test and, for a table of counts,
+        of Pearson's and the deviance test against the saturated model.
     observed, expected : frame
         Counts by group (rows) and level of the response (columns).
     notes : tuple of str
@@ -90,7 +92,7 @@ class GoodnessOfFit(Reported):
 
 
 def goodness_of_fit(r: LikelihoodResults, groups: int | None) -> GoodnessOfFit:
-    """Test the model against unspecified departures."""
+    """Goodness-of-fit tests against unspecified alternatives."""
     check_available(r, "gof()")
     sample = r.design.sample
     probabilities = r.rule.probabilities(sample.rows, r.fit.scores)
@@ -193,7 +195,7 @@ class CountTable:
 
     @property
     def df(self) -> int:
-        """Free probabilities of the saturated table."""
+        """Number of free probabilities of the saturated model."""
         return int(len(self.observed) * (self.observed.shape[1] - 1))
 
     @property

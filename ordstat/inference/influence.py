@@ -38,9 +38,9 @@ class RowInfluence(NamedTuple):
     ----------
     leverage : (N,)
     dfbeta : (N, P)
-        Estimates minus those without the row; NaN for aliased parameters, for the
-        thresholds next to a level without another row, and for rows without which some
-        estimates are not determined.
+        Estimates minus the estimates without the row; NaN for aliased parameters, for
+        the thresholds next to a level without another row, and for rows whose removal
+        leaves some estimates undetermined.
     cook : (N,)
     """
 

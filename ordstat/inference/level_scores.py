@@ -1,4 +1,4 @@
-"""Scores of the levels of stereotype models: how to read them, and when not to."""
+"""Notes on the scores of the levels of stereotype models."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def score_notes(r: LikelihoodResults) -> list[str]:
 
 
 def only_effect_notes(r: LikelihoodResults) -> list[str]:
-    """A note on the p-value that the only effect of a stereotype model lacks."""
+    """A note on why the only effect of a stereotype model has no p-value."""
     effects = r.parameters.of("location")
     only = np.count_nonzero(~r.fit.aliased[effects]) == 1
     return [_ONLY_EFFECT] if only and r.parameters.of("phi").size else []

@@ -1,4 +1,4 @@
-"""Which model contains which: whether a fit is a special case of another."""
+"""Nested models: whether a fit is a special case of another."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def nested_in(small: LikelihoodResults, large: LikelihoodResults) -> bool:
     """Whether `small` is a special case of `large`.
 
-    Its columns and structured thresholds are combinations of those of `large`; its link
-    is the same or in the family.
+    Its columns and structured thresholds are linear combinations of those of `large`,
+    and its link is the same or a member of the link family of `large`.
     """
     a = small.design.sample.rows
     b = large.design.sample.rows

@@ -73,14 +73,15 @@ class Polychoric(Reported):
     std_errors : pandas.DataFrame
         Their standard errors, 0 on the diagonal, NaN where a correlation is at a bound.
     n : pandas.DataFrame
-        Rows with both values of a pair, by their weights.
+        Sum of the weights of the rows with both values of a pair.
     pairs : pandas.DataFrame
         A row for each pair: kind ("polychoric", "polyserial", "Pearson"), correlation,
         std_error, n, and the test of normality: statistic (G2), df, p_value.
     method : str
         "two-step" or "ml".
     smallest_eigenvalue : float
-        Of the matrix of pairwise correlations; negative if it is no correlation matrix.
+        Smallest eigenvalue of the matrix of pairwise correlations; negative if this is
+        not a valid correlation matrix.
     notes : tuple of str
     """
 
@@ -124,16 +125,16 @@ def polychoric(
     frame : data frame
         Ordered categoricals, booleans and numbers. Never changed.
     weights : str or array of length N, optional
-        Case weights: the number of rows that a row stands for. The name of a column
-        takes it out of the matrix.
+        Case weights: the number of observations that a row stands for. A column named
+        here is left out of the matrix.
     ordered : str, list of str or True, optional
         Numeric columns that hold ordered answers such as 1 to 5; True for all.
     method : {"two-step", "ml"}
-        Thresholds from each column, then the correlation; or both together by maximum
-        likelihood, for each pair.
+        "two-step" takes the thresholds from each column alone, then estimates the
+        correlation; "ml" estimates both together by maximum likelihood, for each pair.
     nearest : bool
-        Whether a matrix with a negative eigenvalue is replaced by the nearest
-        correlation matrix [Higham 2002]. Standard errors stay those of the pairs.
+        Whether to replace a matrix with a negative eigenvalue by the nearest
+        correlation matrix [Higham 2002]. Standard errors remain those of the pairs.
 
     Returns
     -------
@@ -146,14 +147,14 @@ def polychoric(
     DataError
         Fewer than two columns, a column without an order or with a single value.
     OptionError
-        An unknown method, or a name in `ordered` that is no column.
+        An unknown method, or a name in `ordered` that is not a column.
 
     Warns
     -----
     DataWarning
-        Whole numbers with few values that are taken as numeric; values that may be
-        codes of missing answers; correlations of 1 or -1; a matrix with a negative
-        eigenvalue; weights that are not whole.
+        Whole numbers with few distinct values that are treated as numeric; values that
+        may be codes of missing answers; correlations of 1 or -1; a matrix with a
+        negative eigenvalue; weights that are not whole.
 
     Notes
     -----
@@ -161,10 +162,10 @@ def polychoric(
     Standard errors of two steps come from the estimating equations of both steps
     together, and hold without normality too; those of R's polycor take the thresholds
     as known. Standard errors by maximum likelihood are those of the information, which
-    assumes normality. Polyserial maximum likelihood is an ordered probit of the answers
-    on the number. G2 compares the table
-    of a pair with the normal distribution on (I - 1)(J - 1) - 1 degrees of freedom;
-    numeric columns are cut at normal quartiles for it.
+    assumes normality. Polyserial maximum likelihood is an ordered probit regression of
+    the answers on the number. G2 tests bivariate normality from the table of a pair, on
+    (I - 1)(J - 1) - 1 degrees of freedom; for this numeric columns are cut at normal
+    quartiles.
 
     References
     ----------

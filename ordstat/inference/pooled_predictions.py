@@ -1,4 +1,4 @@
-"""Predictions of fits to imputed data sets, pooled: means of those of all fits, with
+"""Pooled predictions of fits to imputed data sets: means over the fits, with confidence
 limits by Rubin's rules.
 """
 

@@ -1,4 +1,4 @@
-"""Fits to imputed data sets, pooled: `pool`, and what the pooled fits can be asked."""
+"""Multiple imputation: `pool`, and the methods of pooled fits."""
 
 from __future__ import annotations
 
@@ -66,9 +66,9 @@ class PooledResults:
     """One model fitted to m imputed data sets, pooled by Rubin's rules; returned by
     `pool`.
 
-    Every question is put to all fits, and their answers are combined: estimates are
-    means, variances those within fits plus (1 + 1/m) times those between fits, and
-    limits come from t with Barnard and Rubin's degrees of freedom.
+    Every method combines the results of all fits. Estimates are means; variances are
+    those within fits plus (1 + 1/m) times those between fits; confidence limits use the
+    t distribution with Barnard and Rubin's degrees of freedom.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ class PooledResults:
 
     @property
     def design(self) -> Design:
-        """The design of the first fit; those of the others differ in imputed values."""
+        """The design of the first fit; the other designs differ in imputed values."""
         return self.fits[0].design
 
     @property
@@ -193,7 +193,7 @@ class PooledResults:
 
     @property
     def call(self) -> str:
-        """The call that made the fits, and their pooling."""
+        """The calls of the first fit and of `pool`, as text."""
         return f"pool([{self.fits[0].call} for data in frames])"
 
     @property
@@ -287,8 +287,7 @@ class PooledResults:
         return pd.DataFrame(self.pooled.total, index=names, columns=names)
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
-        """Confidence limits by quantiles of the t distribution, columns lower and
-        upper.
+        """Confidence limits by the t distribution, columns lower and upper.
 
         Parameters
         ----------
@@ -329,7 +328,7 @@ class PooledResults:
         Raises
         ------
         OptionError
-            An equation that cannot be read, is not linear or follows from the others.
+            An equation cannot be read, is not linear or follows from the others.
 
         Notes
         -----
@@ -340,14 +339,13 @@ class PooledResults:
         return pooled_hypothesis_tests(self, hypotheses)
 
     def anova(self, *others: Any, type: str = "I") -> pd.DataFrame:
-        """Tests of the location terms, pooled.
+        """Pooled tests of the location terms.
 
         Parameters
         ----------
         type : {"I", "II", "III", "baseline"}
-            What is tested of a term in a model with others, as in `anova` of a
-            single fit. Types I and II depend on the columns, so that each fit has its
-            own contrasts.
+            Type of the tests, as in `anova` of a single fit. Types I and II depend on
+            the columns, so that each fit has its own contrasts.
 
         Returns
         -------
@@ -358,7 +356,7 @@ class PooledResults:
         Raises
         ------
         UnavailableError
-            Comparison with other fits: likelihoods have no pooled value. Rows in
+            `others` are given (likelihoods cannot be pooled), or the data are in
             blocks.
 
         Notes
@@ -379,22 +377,22 @@ class PooledResults:
         Parameters
         ----------
         exponentiate : bool
-            Ratios in place of effects and their limits, as in `tidy` of a single fit;
-            other columns still refer to the coefficient.
+            Ratios instead of effects, with their confidence limits, as in `tidy` of a
+            single fit; other columns still refer to the coefficient.
         level : float in (0, 1)
             Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
             Size of the change of numeric variables, as in `tidy` of a single fit; "sd"
-            is the mean over the fits of the standard deviation. `attrs["per"]` lists
-            the terms.
+            is the mean standard deviation over the fits. `attrs["per"]` lists the
+            terms.
         """
         return tidy_pooled(self, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures: nobs, n_imputations, edf, df_complete, the largest fmi,
-        and the test of all effects (D1).
+        """One row: nobs, n_imputations, edf, df_complete, the largest fmi, and the test
+        of all effects (D1).
 
-        Likelihoods, AIC and R2s of fits to imputed data have no pooled value.
+        Likelihoods, AIC and R2 of fits to imputed data cannot be pooled.
         """
         first = self.fits[0]
         figures = {
@@ -439,7 +437,8 @@ class PooledResults:
             imputed values.
         type : str
             As in `predict` of a single fit, except "margin". "class" is the level of
-            smallest expected cost by the mean probabilities, "quantile" that of these.
+            smallest expected cost under the mean probabilities; "quantile" is their
+            quantile.
         se : bool
             Add standard errors by Rubin's rules.
         interval : "confidence", optional
@@ -458,7 +457,7 @@ class PooledResults:
         Raises
         ------
         OptionError
-            Another type, or standard errors of a type without them.
+            An unknown type, or standard errors for a type that has none.
         """
         return pooled_prediction(
             self,
@@ -480,11 +479,12 @@ class PooledResults:
         at: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Any:
-        """Estimated marginal means of all fits, pooled.
+        """Pooled estimated marginal means.
 
-        Numbers are held at the mean over all fits, so that every fit has the same grid.
-        Probabilities and expected ranks are means over the fits, which add up; their
-        limits are pooled on the logit scale. Odds are pooled as log odds.
+        Numeric variables are held at their mean over all fits, so that every fit has
+        the same grid. Probabilities and expected ranks are means over the fits, so
+        probabilities add up to 1; confidence limits are pooled on the logit scale. Odds
+        are pooled as log odds.
 
         Parameters
         ----------
@@ -508,7 +508,7 @@ class PooledResults:
         at: Mapping[str, Any] | None = None,
         **options: Any,
     ) -> Any:
-        """Slopes of a number by the levels of other variables, of all fits, pooled.
+        """Pooled slopes of a numeric variable within the levels of other variables.
 
         Parameters
         ----------
@@ -545,8 +545,8 @@ class PooledResults:
     def marginal_effects(
         self, variables: str | Sequence[str] | None = None, **options: Any
     ) -> Any:
-        """Marginal effects of all fits, pooled: averages over the rows of each fit,
-        with its imputed values.
+        """Pooled marginal effects: averages over the rows of each fit, with its imputed
+        values.
 
         Parameters
         ----------
@@ -555,7 +555,7 @@ class PooledResults:
         **options
             scale, contrast, change, at, by, newdata, weights, level, re: as in
             `marginal_effects` of a single fit. Steps such as change="sd", and places
-            such as at="mean", are those of each fit.
+            such as at="mean", are computed in each fit.
 
         Returns
         -------
@@ -567,8 +567,8 @@ class PooledResults:
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
     def superiority(self, variable: str, **options: Any) -> Any:
-        """Win probabilities of all fits, pooled: means over the fits, with limits
-        pooled as logits.
+        """Pooled win probabilities: means over the fits, with confidence limits pooled
+        on the logit scale.
 
         Parameters
         ----------
@@ -604,7 +604,7 @@ class PooledResults:
         level : float in (0, 1)
             Confidence level of the intervals.
         exponentiate : bool
-            Whether to add a table of odds ratios, hazard ratios or exponents of the
+            Whether to add a table of odds ratios, hazard ratios or exponentials of the
             location effects.
         per : dict of variable to number, or "sd", optional
             As in `tidy`.
@@ -632,8 +632,8 @@ class PooledResults:
         return Summary(report)
 
     def report(self, path: Any = None, *, pictures: bool = True) -> Any:
-        """Write a page about the pooled fits; see `report` of a single fit. Without a
-        path the summary is returned.
+        """Write an HTML report of the pooled fits; see `report` of a single fit.
+        Without a path the summary is returned.
 
         Parameters
         ----------
@@ -651,7 +651,7 @@ class PooledResults:
 
     @property
     def plot(self) -> PooledPlots:
-        """Pictures of the pooled estimates, by matplotlib: `pooled.plot.forest()`."""
+        """Plots of the pooled estimates, by matplotlib: `pooled.plot.forest()`."""
         from ..plots.accessor import PooledPlots
 
         return PooledPlots(self)
@@ -683,15 +683,15 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     Parameters
     ----------
     fits : list of LikelihoodResults
-        At least 2, one for each imputed frame, by "clm", "acat", "cratio" or
-        "sratio" with any link. They may have nominal and scale effects, random effects
-        and any covariance (`vcov=`, `cluster=`).
+        At least 2, one for each imputed frame, by a likelihood method ("clm", "acat",
+        "cratio", "sratio", "multinomial", "stereotype"). They may have nominal, scale
+        and random effects and any covariance (`vcov=`, `cluster=`), but no smooths.
     dfcom : float, optional
         Complete-data degrees of freedom for the t distribution [Barnard & Rubin 1999];
-        numpy.inf for those of Rubin (1987). By default the smallest over the fits of
-        observations minus parameters, of clusters minus 1 if standard errors are
-        cluster-robust, or of the degrees of freedom of a survey design. Under CR2 each
-        parameter has at most Satterthwaite's.
+        numpy.inf for those of Rubin (1987). By default the smallest value over the fits
+        of: observations minus parameters; clusters minus 1 if standard errors are
+        cluster-robust; or the degrees of freedom of a survey design. Under CR2
+        Satterthwaite's degrees of freedom are an upper bound for each parameter.
 
     Returns
     -------
@@ -707,8 +707,7 @@ def pool(fits: Iterable[Any], dfcom: float | None = None) -> PooledResults:
     OptionError
         Fewer than 2 fits, fits of different models, or fits without standard errors.
     DataError
-        Fits to different rows, responses or weights; infinite estimates (a separated
-        response).
+        Fits to different rows, responses or weights; infinite estimates (separation).
 
     Warns
     -----

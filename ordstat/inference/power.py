@@ -64,9 +64,9 @@ class Plan:
     ----------
     power : float
     n : int
-        Rows of both groups together.
+        Observations in both groups together.
     groups : (2,) int
-        Rows of each group.
+        Observations in each group.
     n_exact : float
         `n` before rounding up.
     odds_ratio : float or None
@@ -77,7 +77,7 @@ class Plan:
         Level probabilities, averaged over both groups; None for an outcome without
         ties.
     alpha : float
-        Level of the two-sided test.
+        Significance level of the two-sided test.
     se : float
         Approximate standard error of the log odds ratio, or of the win probability.
     efficiency : float
@@ -148,8 +148,6 @@ def power_ordinal(
 ) -> Plan:
     """Power or sample size of a two-group comparison of an ordered outcome.
 
-    The effect is an odds ratio or a win probability.
-
     The effect is an odds ratio, with `probabilities` or `control`; a win probability,
     alone or with `probabilities`; or the two distributions `control` and `treated`.
 
@@ -160,22 +158,22 @@ def power_ordinal(
     odds_ratio : float, optional
         Odds ratio of a higher level, the second group against the first, > 0 and not 1.
     n : int or (int, int), optional
-        Rows of both groups together, split evenly, or rows of each group.
+        Observations in both groups together, split evenly, or in each group.
     control : (K,), optional
         Level probabilities of the first group, instead of `probabilities`.
     treated : (K,), optional
         Level probabilities of the second group, instead of `odds_ratio`. The win
         probability follows from both.
     win_probability : float in (0, 1), optional
-        Probability that a row of the second group has a higher level than one of the
-        first, equal levels counted half; not 1/2. Without `probabilities` the outcome
-        has no ties, which needs the most rows.
+        Probability that an observation of the second group has a higher level than one
+        of the first, counting ties as half; not 1/2. Without `probabilities` the
+        outcome is assumed to have no ties, which needs the most observations.
     power : float in (0, 1), optional
-        Power wanted; give either n or power.
+        Desired power, above alpha; give either n or power.
     alpha : float
-        Level of the two-sided test, in (0, 1).
+        Significance level of the two-sided test, in (0, 1).
     fraction : float
-        Share of the rows in the first group, in (0, 1), if power is given.
+        Share of the observations in the first group, in (0, 1), if power is given.
 
     Returns
     -------

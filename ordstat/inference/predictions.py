@@ -72,8 +72,8 @@ def prediction_with_errors(
     at: Any,
     interpolate: bool,
 ) -> pd.Series | pd.DataFrame:
-    """Predict new data or the fitted rows, with standard errors and limits on
-    request.
+    """Predict new data or the rows of the fit, with standard errors and confidence
+    limits on request.
     """
     check_uncertainty(se, interval, level)
     if re is not None:
@@ -112,8 +112,8 @@ def _covariance(r: LikelihoodResults) -> CovarianceOperator:
 
 
 def check_has_errors(r: LikelihoodResults, type: str, se: bool) -> None:
-    """OptionError for a type without standard errors, or without limits;
-    UnavailableError for a fit without them.
+    """OptionError for a type without standard errors or confidence limits;
+    UnavailableError for a fit without standard errors.
     """
     check_available(r, "predict() with errors")
     if type == "quantile" and se:
@@ -226,7 +226,9 @@ def quantile_frame(
     asked: Asked,
     tables: dict[str, FloatArray],
 ) -> pd.Series | pd.DataFrame:
-    """Quantiles (n, M), with or without limits, where the data determine them."""
+    """Quantiles (n, M), with or without confidence limits, where the data determine
+    them.
+    """
     unknown = np.isnan(known_values(r, target, "quantile", tables["estimate"], asked))
     known = {
         name: target.placed(np.where(unknown, np.nan, table))
@@ -241,10 +243,11 @@ def quantiles_between(
     limits: tuple[FloatArray, FloatArray],
     certain: BoolArray | None,
 ) -> list[FloatArray]:
-    """(n, M) quantiles with their limits, from P(y <= k) (n, K-1) with its limits.
+    """(n, M) quantiles and their confidence limits, from P(y <= k) (n, K-1) and its
+    limits.
 
-    Probabilities that depend on infinite estimates (`certain`) are their own limits;
-    where all do, there are no limits.
+    Probabilities that depend on infinite estimates (`certain`) serve as their own
+    limits; if all do, there are no limits.
     """
     lower, upper = limits
     if certain is None:
@@ -273,8 +276,8 @@ def _prediction_under(
 
 
 def cost_of(r: LikelihoodResults, cost: Any) -> CostMatrix | Decision:
-    """A cost given for predictions of a fit; a decision is found from the rows of the
-    fit.
+    """The cost for predictions of a fit; a decision for a measure of all rows is
+    computed from the rows of the fit.
 
     Raises
     ------
@@ -304,8 +307,8 @@ def known_errors(
     errors: FloatArray,
     asked: Asked | None,
 ) -> FloatArray:
-    """Standard errors (n, M), NaN where a prediction depends on an infinite estimate,
-    and 0 where no finite one changes it.
+    """Standard errors (n, M): NaN where a prediction depends on an infinite estimate, 0
+    where it depends on no finite estimate.
     """
     limits = r.row_limits(rows)
     if limits is None:
@@ -322,9 +325,9 @@ def side_by_side(
     errors: FloatArray | None,
     limits: tuple[FloatArray, FloatArray] | None,
 ) -> tuple[FloatArray, pd.Index]:
-    """Predictions (n, M) with their errors and limits in one array, and the names of
-    its columns: (statistic, label) pairs where the numbers of a row have labels, else
-    the statistics.
+    """Predictions (n, M), standard errors and limits in one array, and its column
+    names: (statistic, label) pairs if the predictions of a row have labels, else
+    statistics.
     """
     tables = {"estimate": estimate}
     if errors is not None:
@@ -348,8 +351,8 @@ def bounds_of(type: str, asked: Asked | None) -> tuple[float, float] | None:
 
 
 def delta_df(r: LikelihoodResults, rows: Rows, type: str, asked: Asked | None) -> Any:
-    """Degrees of freedom of t limits: under CR2 (n, M) or (n, 1), one for each
-    prediction, else one number.
+    """Degrees of freedom of the t distribution for confidence limits: under CR2 (n, M)
+    or (n, 1), one for each prediction, else one number.
     """
     if r.bias_reduced is None:
         return r.design_df
@@ -369,8 +372,8 @@ def limits_of(
     df: Any,
     asked: Asked | None,
 ) -> tuple[FloatArray, FloatArray]:
-    """(n, M) lower and upper limits: on the logit scale for probabilities, and for the
-    mean as a share of the way from the lowest to the highest number.
+    """(n, M) lower and upper confidence limits, computed on the logit scale for
+    probabilities, and for means as shares of the range of the levels.
     """
     if type == "prob":
         return logit_limits(

@@ -1,4 +1,4 @@
-"""Tests of proportional odds: by refits, by Wald tests and by score tests."""
+"""Tests of proportional odds: likelihood-ratio, Wald and score tests."""
 
 from __future__ import annotations
 
@@ -137,9 +137,7 @@ def _wider_models(
 
 
 def among_present(r: LikelihoodResults) -> LikelihoodResults:
-    """The same fit without levels that have no rows, whose thresholds have no effects
-    to compare.
-    """
+    """The fit without empty levels, whose thresholds have no effects to compare."""
     from .single_terms import unstarted
 
     sample = r.design.sample
@@ -196,7 +194,7 @@ def _wald_tests(r: LikelihoodResults, scope: Any) -> pd.DataFrame:
 
 
 def wald_equality(r: LikelihoodResults, freed: BoolArray) -> tuple[Joint, str]:
-    """Wald test that location columns have equal effects at all thresholds, and the
+    """Wald test that location columns have equal effects at all thresholds, with the
     reason if it is NaN.
     """
     r = among_present(r)
@@ -260,10 +258,10 @@ def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
 
 
 def no_joint_test(r: LikelihoodResults) -> tuple[str, str]:
-    """Why equal effects of all terms have no joint test, and the term with the least
-    p-value in a test of its own.
+    """Why there is no joint test of equal effects of all terms, and the term with the
+    smallest p-value in a single test.
 
-    The second is empty where no term has a test.
+    The second is empty if no term has a test.
     """
     if r.own_covariance.name == "model":
         table = score_tests(r)
@@ -344,8 +342,8 @@ def _one_row(r: LikelihoodResults) -> str:
 
 
 def score_tests(r: LikelihoodResults) -> pd.DataFrame:
-    """Score tests of proportional odds: is an effect the same at every threshold? No
-    model is refitted.
+    """Score tests of proportional odds (equal effects at all thresholds), without
+    refits.
     """
     check_available(r, "score_test()")
     freed = {term: _with_margins(r, term) for term in r.design.terms} | {
@@ -393,13 +391,15 @@ def _missing_tests(r: LikelihoodResults, table: pd.DataFrame) -> list[str]:
 
 
 def many_scarce_levels(r: LikelihoodResults) -> str:
-    """`scarce_level` of many levels, whose effects would take long and be infinite."""
+    """`scarce_level` for responses with many levels, whose separate effects would take
+    long to fit and be infinite.
+    """
     return scarce_level(r) if len(r.levels) > _MANY_LEVELS else ""
 
 
 def scarce_level(r: LikelihoodResults, columns: BoolArray | None = None) -> str:
-    """The level that has no more rows than there are location columns to free, and what
-    to do; "" without one.
+    """A sentence on a level with no more rows than location columns to free, and what
+    to do; "" if there is none.
     """
     r = among_present(r)
     sample = r.design.sample
@@ -419,8 +419,8 @@ def score_equality(
     """Score statistic, and its df, for giving some location columns (by default all) an
     effect at each threshold.
 
-    NaN for infinite estimates, where the score vanishes under any model, and if a level
-    has too few rows to tell the effects at its thresholds apart.
+    NaN for infinite estimates, as the score is then 0 under any model, and if a level
+    has too few rows to separate the effects at its thresholds.
     """
     r = among_present(r)
     estimated = estimated_columns(r)

@@ -4,10 +4,10 @@ With G groups of n_g answers, N in all, levels of t_k answers and mid-ranks R:
 Kruskal-Wallis  H = (N - 1) sum_g n_g (R_g - R)^2 / sum_k t_k (R_k - R)^2 on G - 1
     degrees of freedom, R_g the mean of a group, which allows for ties [Kruskal &
     Wallis 1952].
-With a survey design the ridits of the answers are regressed on the groups, or on the
-    number of the group for a trend, and Wald tests with the covariance of the design
-    are F tests on the degrees of freedom of the design less those of the test [Lumley
-    & Scott 2013].
+With a survey design the ridits of the answers are regressed on the groups, or for a
+    trend on the number of the group. Wald tests with the covariance of the design are F
+    tests; the denominator has the degrees of freedom of the design minus those of the
+    test [Lumley & Scott 2013].
 Jonckheere-Terpstra  J = sum over pairs of groups g < h of the pairs of answers in which
     that of h is higher, ties counting half, with the variance for ties of Hollander &
     Wolfe (1999, eq. 6.19); the exact distribution if there are few answers.
@@ -34,8 +34,8 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class RankTest:
-    """A test: its statistic, degrees of freedom (NaN for J), those of the denominator
-    of an F test, and the p-value.
+    """A test: statistic, degrees of freedom (NaN for J), denominator degrees of freedom
+    of an F test, and p-value.
     """
 
     statistic: float
@@ -45,7 +45,7 @@ class RankTest:
 
 
 def kruskal_wallis(counts: FloatArray) -> RankTest:
-    """Whether groups have the same distribution, from counts (G, K).
+    """Kruskal-Wallis test that groups have the same distribution, from counts (G, K).
 
     Examples
     --------
@@ -68,8 +68,8 @@ def kruskal_wallis(counts: FloatArray) -> RankTest:
 
 
 def jonckheere_terpstra(counts: FloatArray) -> RankTest:
-    """Whether answers rise or fall from group to group, from counts (G, K) of groups in
-    order; two-sided.
+    """Two-sided Jonckheere-Terpstra test of a trend over ordered groups, from counts
+    (G, K).
 
     Examples
     --------
@@ -157,9 +157,7 @@ def _exact_p_value(sizes: FloatArray, levels: FloatArray, distance: float) -> fl
 def design_errors(
     influence: FloatArray, w: FloatArray, survey: Linearised
 ) -> FloatArray:
-    """(P,) standard errors of estimates to which a row of weight w adds w influence
-    (N, P).
-    """
+    """(P,) standard errors of estimates from influence functions (N, P), weights w."""
     totals = sums_by(survey.psu, w[:, None] * influence, survey.stratum.size)
     return np.asarray(np.sqrt(np.diagonal(survey.middle(totals))))
 
@@ -185,5 +183,5 @@ def design_rank_test(
 
 
 def indicators(groups: IntArray, n_groups: int) -> FloatArray:
-    """(N, G-1) 1 in the column of the group of a row, none for the first group."""
+    """(N, G-1) indicators of the groups, without the first."""
     return np.asarray(groups[:, None] == np.arange(1, n_groups), dtype=np.float64)

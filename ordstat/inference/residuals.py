@@ -1,4 +1,4 @@
-"""Residuals of rows: surrogate, probability-scale, generalised and deviance."""
+"""Residuals: surrogate, probability-scale, generalised and deviance."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 def probability_scale(rule: LikelihoodRule, sample: Sample) -> FloatArray:
     """P(Y < y) - P(Y > y), between -1 and 1 [Li and Shepherd 2012, Biometrika 99,
-    473-480; of answers known in part Shepherd, Li and Liu 2016, Can. J. Stat. 44, 463].
+    473-480; for censored answers Shepherd, Li and Liu 2016, Can. J. Stat. 44, 463].
     """
     below, above = rule.family.tails(rule.predictor(sample.rows), sample.answers)
     return np.asarray(below - above)
 
 
 def generalised(rule: LikelihoodRule, sample: Sample) -> FloatArray:
-    """Derivative of log p by the row's score H; for probit the mean latent error given
-    the observed level, times s.
+    """Derivative of log p with respect to the score H of the row; for probit the mean
+    latent error given the observed level, times s.
 
     Gourieroux, Monfort, Renault and Trognon (1987, J. Econometrics 34, 5-32).
     """
@@ -36,8 +36,8 @@ def generalised(rule: LikelihoodRule, sample: Sample) -> FloatArray:
 
 
 def deviance(rule: LikelihoodRule, sample: Sample) -> FloatArray:
-    """sqrt(-2 log p) with the sign of P(Y < y) - P(Y > y): the weighted sum of squares
-    is the deviance.
+    """sqrt(-2 log p) with the sign of P(Y < y) - P(Y > y); their weighted sum of
+    squares is the deviance.
     """
     log_p = rule_terms(rule, sample).log_p
     return np.asarray(

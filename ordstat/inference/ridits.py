@@ -33,7 +33,7 @@ def mid_shares(counts: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Ridits:
-    """Mean ridits of G samples, with all of them together as reference.
+    """Mean ridits of G samples; the reference is all samples together.
 
     Attributes
     ----------
@@ -58,8 +58,8 @@ class Ridits:
             )
 
     def influence(self) -> FloatArray:
-        """(G, G, K) change of the mean ridit of sample g by one answer of sample h at
-        level k.
+        """(G, G, K) influence on the mean ridit of sample g of one answer of sample h
+        at level k.
 
         The answer always belongs to the reference; if h = g, it is also one of the
         answers that are averaged.
@@ -74,8 +74,8 @@ class Ridits:
         return np.asarray(reference + np.eye(n.size)[:, :, None] * averaged[:, None, :])
 
     def independent_errors(self) -> FloatArray:
-        """(G,) standard errors if every row gives one answer: samples are groups; NaN
-        for fewer than 2 answers.
+        """(G,) standard errors for groups (every row gives one answer); NaN for fewer
+        than 2 answers.
         """
         n = self.counts.sum(axis=1)
         several = n > 1.0
@@ -84,7 +84,7 @@ class Ridits:
         return np.where(several, np.sqrt(variances), np.nan)
 
     def paired_errors(self, codes: IntArray, weights: FloatArray) -> FloatArray:
-        """(G,) standard errors if the same rows give all answers: samples are items.
+        """(G,) standard errors for items (every row answers all of them).
 
         Parameters
         ----------
@@ -125,8 +125,8 @@ class MannWhitney:
 
 
 def mann_whitney(x: FloatArray, y: FloatArray) -> MannWhitney:
-    """The Mann-Whitney probability from the counts (K,) of two samples, with the error
-    of Brunner & Munzel (2000).
+    """The Mann-Whitney probability from the counts (K,) of two samples, with the
+    standard error of Brunner & Munzel (2000).
 
     The variance is computed from the placements of each sample among the other [as
     DeLong, DeLong & Clarke-Pearson 1988 for areas under ROC curves]: it does not assume
@@ -159,8 +159,8 @@ def _variance(values: FloatArray, counts: FloatArray) -> float:
 def limits_of_shares(
     p: FloatArray, std_error: FloatArray, level: float, df: float = np.inf
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of probabilities, symmetric on the logit scale; NaN where the standard
-    error is 0, as it is at 0 and 1.
+    """Confidence limits of probabilities, symmetric on the logit scale; NaN where the
+    standard error is 0, as for probabilities 0 and 1.
     """
     errors = np.where(std_error > _ROUNDING, std_error, np.nan)
     return logit_limits(p, 1.0 - p, errors, level, df)

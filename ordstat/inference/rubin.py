@@ -1,4 +1,4 @@
-"""Rubin's rules: pooled estimates, limits and tests."""
+"""Rubin's rules: pooled estimates, confidence limits and tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def rubin(
     Parameters
     ----------
     estimates, variances : (m, ...)
-        Of each fit, on a scale on which estimates are about normal.
+        Values of each fit, on a scale on which estimates are about normal.
     df_complete : float or (...)
         Degrees of freedom that complete data would have; may be infinite.
 
@@ -56,9 +56,7 @@ def rubin(
 def as_logits(
     low: float, high: float, estimates: FloatArray, variances: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Logits of the shares of values in the range from `low` to `high`, and their
-    variances by the delta method.
-    """
+    """Logits of (value - low) / (high - low), with variances by the delta method."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logits = np.log(estimates - low) - np.log(high - estimates)
         slopes = (high - low) / ((estimates - low) * (high - estimates))
@@ -73,10 +71,10 @@ def bounded_limits(
     df_complete: float | FloatArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of values between `low` and `high`, pooled on the logit scale of their
-    share of the range.
+    """Confidence limits of values between `low` and `high`, pooled as logits of (value
+    - low) / (high - low).
 
-    Values without error are their own limits.
+    Values with variance 0 are their own limits.
 
     Parameters
     ----------
@@ -239,9 +237,9 @@ def d1(pooled: Pooled) -> FTest:
     Rubin 1991]. Degrees of freedom: for k = 1 as for a single estimate, else Reiter's
     (2007), or `large_sample_df` if `df_complete` is infinite. Reiter's formula needs t
     = k (m - 1) > 4 and enough complete-data degrees of freedom (see `reiter`); R's mice
-    always uses it, even for k = 1. Outside its range we use (k + 1) nu / 2 as for large
-    samples, with nu the degrees of freedom of one estimate with this r, and at most the
-    degrees of freedom of complete data.
+    always uses it, even for k = 1. Outside this range we use (k + 1) nu / 2 as for
+    large samples, with nu the degrees of freedom of one estimate with this r;
+    complete-data degrees of freedom are the upper bound.
     """
     Q = pooled.estimate
     k = pooled.estimate.size
@@ -310,8 +308,8 @@ class PooledRandom:
     transformed : PooledValues
         Logs of standard deviations, Fisher's z of correlations.
     estimates, errors : (R,)
-        On their own scale; where a fit has a variance of 0 or a correlation of 1, the
-        mean without an error.
+        On their own scale; if a fit has a variance of 0 or a correlation of 1, the mean
+        without a standard error.
     """
 
     names: list[str]
@@ -322,7 +320,7 @@ class PooledRandom:
 
     @classmethod
     def of(cls, fits: Sequence[Any], df_complete: float) -> PooledRandom:
-        """Pool those of several fits."""
+        """Pool the random-effects parameters of several fits."""
         first = fits[0]
         values = np.array([fit.estimates for fit in fits])
         errors = np.array([fit.errors for fit in fits])

@@ -1,4 +1,4 @@
-"""Single terms dropped or added: fits without or with each, and their tests."""
+"""Single-term deletions and additions, as R's drop1() and add1()."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _ADDED = "Likelihood ratio tests of adding single terms"
 
 @dataclass(frozen=True, eq=False)
 class Refit:
-    """Another model of the same rows.
+    """Another model fitted to the same rows.
 
     Attributes
     ----------
@@ -63,7 +63,8 @@ class Refit:
     separated : bool
         Whether it has infinite estimates.
     local : bool
-        Whether the log-likelihood is higher elsewhere, along a path without a maximum.
+        Whether the maximum is local, as the log-likelihood is higher along a path
+        without a maximum.
     negative : bool
         Whether many rows have negative probabilities.
     """
@@ -76,7 +77,7 @@ class Refit:
 
     @classmethod
     def of(cls, fit: LikelihoodFit, negative: bool = False) -> Refit:
-        """The figures of a fit."""
+        """The statistics of a fit."""
         return cls(
             edf=float(fit.edf),
             loglik=float(fit.loglik),
@@ -105,17 +106,15 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
 
 
 def unstarted(r: LikelihoodResults) -> Any:
-    """The method of a fit without its starting values, which hold only for its own
-    parameters.
-    """
+    """The method of a fit without starting values, which suit only this fit."""
     return replace(cast(Any, r.method), start=None)
 
 
 def coded_anew(
     r: LikelihoodResults, role: str, terms: Sequence[str], changed: str
 ) -> Sample:
-    """The sample with other terms in one formula, coded as that formula alone would
-    code them.
+    """The sample with other terms in one formula, coded as in a new fit of that
+    formula.
 
     Parameters
     ----------
@@ -272,8 +271,8 @@ def terms_in(r: LikelihoodResults, scope: Any, available: Iterable[str]) -> list
 
 
 def enterable(r: LikelihoodResults, wide: Marginality) -> dict[str, str]:
-    """Formula texts of the terms that may enter: the model has all terms that they
-    contain.
+    """Formula texts of the terms that may enter, as all terms that they contain are in
+    the model.
     """
     present = set(marginality_of(r.design.spec).factors.values())
     lacking = {
@@ -298,8 +297,8 @@ def refit_table(
     k: float,
     with_loglik: bool = False,
 ) -> pd.DataFrame:
-    """Table with one row per model, each compared with that of `r`: it has terms more
-    if `added`, else terms less.
+    """Table with one row per model, each compared with the model of `r`; models have a
+    term more if `added`, else a term less.
     """
     one_of("test", test, _TESTS)
     number("k", k, least=0.0, also=", such as 2 (AIC) or numpy.log(n) (BIC)")

@@ -30,7 +30,9 @@ _ORDERED_NOTE = (
 
 
 def smooth_tests(r: LikelihoodResults) -> NotedFrame:
-    """Degrees of freedom and test of every smooth; see `LikelihoodResults.smooths`."""
+    """Effective degrees of freedom and test of every smooth; see
+    `LikelihoodResults.smooths`.
+    """
     check_available(r, "smooths()")
     found = r.fit.smooths
     assert found is not None
@@ -75,11 +77,11 @@ def curve_notes(r: LikelihoodResults) -> list[str]:
 
 
 def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
-    """The curve of every smooth over the values of its variable, or its effects at the
-    levels of an ordered one, with limits.
+    """The curve of every smooth over the values of its variable, or the effects of the
+    levels of an ordered predictor, with confidence limits.
 
-    The curve adds up to 0 over the rows of the fit; its limits are those of the curve
-    alone, without the thresholds, and count that the smoothness is estimated.
+    The curve sums to 0 over the rows of the fit. Confidence limits are those of the
+    curve without the thresholds, and allow for the estimated smoothing parameter.
     """
     check_available(r, "smooths()")
     fraction("level", level)

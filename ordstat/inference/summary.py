@@ -78,7 +78,7 @@ _NO_SCORES = "without effects the scores of the levels have no value"
 
 
 def likelihood_figures(r: LikelihoodResults) -> pd.DataFrame:
-    """One row of figures of the whole fit."""
+    """One row of statistics of the whole fit (see `glance`)."""
     tests = {} if r.fit.marginal is not None else figures_of_test(r)
     return one_row(
         _figures(r, tests) | error_figures(r) | {"converged": r.fit.certificate.reached}
@@ -132,7 +132,7 @@ def pseudo_r2(fit: LikelihoodFit, n: float) -> dict[str, float]:
 
 
 def no_rounding(share: float) -> float:
-    """An R2, set to exactly 0 if it is a rounding error.
+    """An R2, set to exactly 0 if it differs from 0 by rounding alone.
 
     Examples
     --------
@@ -403,8 +403,8 @@ def _smooth_table(r: LikelihoodResults) -> Table:
 
 
 def ratio_table(r: LikelihoodResults, effects: pd.DataFrame) -> Table:
-    """Odds ratios, or the ratios of another link, with limits, from the table of
-    location effects.
+    """Odds ratios, or the ratios of another link, with confidence limits, from the
+    table of location effects.
     """
     ratio = ratio_of(r)
     low, high = effects.columns[-2:]

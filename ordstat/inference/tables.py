@@ -108,7 +108,9 @@ def _random_rows(random: Any, level: float, factors: FloatArray) -> pd.DataFrame
 
 
 def exponent_notes(r: LikelihoodResults) -> list[str]:
-    """Direction of the exponents of a table, and what its other columns refer to."""
+    """Notes on the direction of the ratios of a table, and on what its other columns
+    refer to.
+    """
     ratio = ratio_of(r)
     notes = [ratio.direction]
     if ratio.of_nominal < 0.0 and len(r.parameters.of("nominal")) > 0:
@@ -125,9 +127,7 @@ def exponent_notes(r: LikelihoodResults) -> list[str]:
 
 
 def deviations_of(r: LikelihoodResults) -> dict[str, float]:
-    """Standard deviations of the numeric variables that enter linearly, by their
-    weights.
-    """
+    """Weighted standard deviations of the numeric variables that enter linearly."""
     design = r.design
     rows = r.design.sample.rows
     sides = (
@@ -159,8 +159,8 @@ def _linear_variables(r: LikelihoodResults) -> list[str]:
 def rescaled(
     r: LikelihoodResults, per: Any, deviations: Mapping[str, float] | None = None
 ) -> tuple[FloatArray, dict[str, str]]:
-    """Factors of the parameters (random effects last) for changes by `per` instead of
-    1, and suffixes of their labels.
+    """Factors of the parameters (random effects last) for changes by `per` units
+    instead of 1, and suffixes of their labels.
 
     Parameters
     ----------
@@ -174,8 +174,8 @@ def rescaled(
     Raises
     ------
     OptionError
-        A variable that is not numeric or enters through a function, or a `per` of
-        another type.
+        A variable is not numeric or enters through a function, or `per` has another
+        type.
     """
     linear = _linear_variables(r)
     if isinstance(per, str) and per == "sd":
@@ -324,7 +324,7 @@ def profiles(
     points: int = 21,
 ) -> pd.DataFrame:
     """The profile likelihood of parameters, for plotting: if z is a straight line, Wald
-    limits are good.
+    confidence limits are accurate.
     """
     fraction("level", level)
     whole("points", points, 3)

@@ -1,4 +1,4 @@
-"""Marginality of formula terms, and hypotheses under other contrasts."""
+"""Marginality of formula terms, and their hypotheses under other contrasts."""
 
 from __future__ import annotations
 
@@ -47,9 +47,10 @@ class Marginality:
         ]
 
     def margins_of(self, term: str) -> list[str]:
-        """The term and those whose factors are all among its own, numeric ones too.
+        """The term, and all terms whose factors (numeric ones too) are among its
+        factors.
 
-        Moving the origin of a numeric variable turns part of a term into these.
+        Centring a numeric variable turns part of a term into these.
         """
         if term not in self.factors:  # a term of nominal= or scale= alone
             return [term]
@@ -76,7 +77,7 @@ def marginality_of(spec: FormulaSpec) -> Marginality:
 
 
 def columns_of_terms(design: Design, labels: Iterable[str]) -> FloatArray | None:
-    """(N, m) columns of a formula with these terms alone, taken from the columns of all
+    """(N, m) columns of a formula with only these terms, taken from the columns of all
     formulas of a design.
 
     None if that formula would code a factor differently, such as by all its levels
@@ -118,9 +119,9 @@ def recoded_hypotheses(spec: FormulaSpec, kind: str) -> dict[str, FloatArray]:
 
     They are the rows of Q in X = 1 q' + S Q, with S the columns under these contrasts.
     If columns are collinear, Q is not unique, and the Q closest to the identity is
-    used: a term whose columns do not change is tested by its own coefficients. Empty if
-    there is no Q, because the other coding gives another model (interactions without
-    their margins).
+    used, so that a term whose columns do not change is tested by its own coefficients.
+    Empty if there is no Q, because the other coding gives another model (interactions
+    without main effects).
     """
     part = spec.location
     contrasts = KINDS[kind]

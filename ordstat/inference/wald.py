@@ -1,5 +1,5 @@
-"""Wald tests by the covariance of one fit: joint tests, linear hypotheses, and terms by
-types I to III.
+"""Wald tests of one fit: joint tests, linear hypotheses, and tests of terms by types I
+to III.
 """
 
 from __future__ import annotations
@@ -132,8 +132,8 @@ def joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> J
     """Wald test of L b = r; NaN for several hypotheses under CR2, and for too few
     clusters.
 
-    Where estimates are infinite, the combinations of the hypotheses are tested that are
-    finite.
+    If estimates are infinite, only the finite combinations of the hypotheses are
+    tested.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ def joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> J
 def leaves_no_effect(
     r: LikelihoodResults, L: FloatArray, difference: FloatArray
 ) -> bool:
-    """Whether L b = r says that all effects are 0, where scores of the levels have no
-    value without effects: there is no chi-squared distribution.
+    """Whether L b = r says that all effects of a stereotype model are 0: the scores of
+    the levels are then undefined, and the statistic has no chi-squared distribution.
     """
     if not r.parameters.of("phi").size or not np.isfinite(L).all():
         return False
@@ -255,8 +255,8 @@ def zero_test(r: LikelihoodResults, positions: Any) -> Joint:
 
 
 def by_estimated(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray:
-    """(..., P') derivatives by the estimated parameters, from derivatives (..., F) by
-    all parameters of the rule.
+    """(..., P') derivatives with respect to the estimated parameters, from derivatives
+    (..., F) with respect to all parameters of the rule.
     """
     return slopes_by_estimates(jacobian, rule_by_estimates(r.fit, r.rule))
 
@@ -285,8 +285,8 @@ _IN_PART = (
 
 
 def term_hypotheses(r: LikelihoodResults, type: str) -> tuple[str, list[FloatArray]]:
-    """The name of a type, and what it says to be 0: for each location term (h, P'), by
-    the estimated parameters.
+    """The name of a type, and its hypotheses L b = 0: for each location term L (h, P'),
+    over the estimated parameters.
     """
     kind = _ALIASES.get(str(type), str(type))
     one_of("type", kind, ("I", "II", *_CODED))
@@ -324,8 +324,8 @@ def wald_anova(r: LikelihoodResults, type: str) -> pd.DataFrame:
 
 
 def without_location(design: Design) -> list[str]:
-    """A note where all effects differ between thresholds or levels, so that a table of
-    location terms is empty.
+    """A note for models in which all effects differ between thresholds or levels, so
+    that a table of location terms is empty.
     """
     if design.terms or not design.nominal_terms:
         return []

@@ -1,1 +1,3 @@
-"""Errors, cross-validation, importance, intervals of ranks, margins, bounds."""
+"""Prediction errors, cross-validation, importance, conformal intervals, margins,
+bounds.
+"""

@@ -20,7 +20,7 @@ def fit_levels_present(
     rng: np.random.Generator,
     progress: Progress | None = None,
 ) -> Any:
-    """Fit to rows that may lack levels. The rule has all levels, but predicts only
+    """Fit to rows that may lack levels. The rule knows all levels, but predicts only
     levels with rows.
     """
     told = () if progress is None else (progress,)
@@ -58,7 +58,7 @@ class Present:
         return self.codes.size == self.n_levels
 
     def method(self, method: Any) -> Any:
-        """The method with the costs of these levels."""
+        """The method with the costs restricted to these levels."""
         given = CostMatrix.parse(method.cost)
         if given.decides:  # decided afterwards, for all levels
             return method.with_cost("classification")
@@ -71,7 +71,7 @@ class Present:
         return method.with_cost(cost)
 
     def among(self, sample: Sample) -> Sample:
-        """The rows recoded to levels 0..K'-1, with the costs of these levels."""
+        """The rows recoded to levels 0..K'-1, with costs restricted to these levels."""
         inside = np.isin(sample.y, self.codes)
         some = sample if inside.all() else sample.take(np.flatnonzero(inside))
         costs = None if some.costs is None else some.costs[:, self.codes]
@@ -110,10 +110,10 @@ class Present:
     def spread_thresholds(
         self, theta: FloatArray, lowest: float = -np.inf, highest: float = np.inf
     ) -> FloatArray:
-        """(..., K-1) thresholds from (..., K'-1): a level without rows lies between
+        """(..., K-1) thresholds from (..., K'-1); a level without rows lies between two
         equal or infinite thresholds.
 
-        `lowest` and `highest` stand for the infinite ones.
+        `lowest` and `highest` replace the infinite ones.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Calibration intercepts and slopes: recalibration of probabilities by threshold."""
+"""Calibration intercepts and slopes of the cumulative probabilities, by threshold."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Recalibration(NamedTuple):
     Attributes
     ----------
     intercept, intercept_error : float
-        With the slope held at 1, and its standard error.
+        Intercept with the slope fixed at 1, and its standard error.
     slope, slope_error : float
-        Of the predicted logit, beside an intercept of its own, and its standard error.
+        Slope of the predicted logit, with a free intercept, and its standard error.
     """
 
     intercept: float

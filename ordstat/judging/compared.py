@@ -1,4 +1,4 @@
-"""Methods judged on the same folds: means, tests and the table of a comparison."""
+"""Methods compared on the same folds: means, tests and tables."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FAILURES = (ValueError, ArithmeticError, RuntimeError, MemoryError)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Judged:
-    """The measures of one fold.
+    """The measures of a method on one fold.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Judged:
     reached : bool
         Whether the fit reached its tolerance.
     failure : str
-        Why the fit failed; empty if it did not.
+        Reason why the fit failed; empty if it did not.
     """
 
     values: FloatArray
@@ -68,7 +68,7 @@ class Contestant:
     design : Design
     method : Method
     calibrated : method or None
-        The method with the calibration of its scores.
+        The method with calibrated scores.
     """
 
     label: str
@@ -78,8 +78,8 @@ class Contestant:
 
     @property
     def sample(self) -> Sample:
-        """The rows for the method: with clusters only if it keeps them together in
-        folds.
+        """The rows for the method, with clusters only if the method keeps them together
+        in folds.
         """
         sample = self.method.marked(self.design).sample
         if self.calibrated is not None or self.method.keeps_clusters:
@@ -98,7 +98,7 @@ class Contestant:
 
     @property
     def decides(self) -> bool:
-        """Whether its predictions are decided from probabilities of its own."""
+        """Whether it predicts from its own probabilities."""
         return self.method.supports.decisions and self.calibrated is None
 
     def judged(
@@ -114,7 +114,7 @@ class Contestant:
             minimises.
         seed : list of int
         each : bool
-            Whether each measure is judged by the predictions that are best for it.
+            Whether each measure judges the predictions that are best for it.
         """
         method: Any = self.method
         train, test = split(self.sample, held_out)
@@ -159,7 +159,7 @@ _LONGEST = 22
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Comparison(Reported):
-    """Methods judged on the same folds; what `compare` returns.
+    """Methods compared by cross-validation on the same folds; returned by `compare`.
 
     Attributes
     ----------
@@ -176,9 +176,9 @@ class Comparison(Reported):
     cv, repeats : int
         J = cv times repeats.
     measure : str
-        The measure that methods are sorted by: the mean cost.
+        The measure by which methods are sorted: the mean cost.
     failed : pandas.DataFrame
-        Columns method, repeat, fold, message of the fits that failed.
+        Fits that failed, with columns method, repeat, fold, message.
     notes : tuple of str
     """
 
@@ -223,8 +223,8 @@ class Comparison(Reported):
         """One row per method, the best first.
 
         Every measure with its standard error (column "... se", corrected for the
-        training rows that folds share), then the mean seconds of a fit. NaN for a
-        method that failed in a fold.
+        overlap of the training sets), then the mean seconds of a fit. NaN for a method
+        that failed in a fold.
         """
         frame = pd.DataFrame(index=pd.Index(self.labels, name="method"))
         for measure in self._shown:
@@ -243,8 +243,7 @@ class Comparison(Reported):
         *,
         level: float = 0.95,
     ) -> pd.DataFrame:
-        """Differences of one measure from the best method, or from another, with a test
-        of each.
+        """Differences of one measure from the best method, or from another, with tests.
 
         Parameters
         ----------
@@ -268,10 +267,10 @@ class Comparison(Reported):
 
         Notes
         -----
-        With the J differences d of the folds, the standard error is
-        sqrt((1/J + 1/(k - 1)) var(d)), and the degrees of freedom are J - 1 [Nadeau &
-        Bengio 2003, sec. 3]. The p-values are not adjusted for the number of methods,
-        nor for the choice of the best by the same folds.
+        With the J differences d of the folds, the standard error is sqrt((1/J + 1/(k -
+        1)) var(d)), and the degrees of freedom are J - 1 [Nadeau & Bengio 2003, sec.
+        3]. The p-values are not adjusted for the number of methods, nor for choosing
+        the best method on the same folds.
 
         Examples
         --------
@@ -316,8 +315,8 @@ class Comparison(Reported):
         title: str | None = None,
         draw: bool = True,
     ) -> Any:
-        """Plot means of a measure with intervals, and the folds as small marks; the
-        best on top.
+        """Plot means of a measure with confidence intervals, and the folds as small
+        marks; the best method on top.
 
         Parameters
         ----------
@@ -325,8 +324,9 @@ class Comparison(Reported):
         measure : str, optional
             The mean cost by default.
         against : str, optional
-            Plot differences from this method instead of means. They compare methods
-            better, as folds that are hard for one method are hard for the others too.
+            Plot differences from this method instead of means. Differences compare
+            methods more precisely, as folds that are hard for one method are hard for
+            all.
         level : float in (0, 1)
             Confidence level of the intervals.
         title : str, optional
@@ -382,7 +382,7 @@ class Comparison(Reported):
         return Report(title=self.title, header=(), tables=(table,), notes=self.notes)
 
     def with_fold_notes(self) -> Comparison:
-        """The same with notes on measures that are missing or infinite in some
+        """The comparison with notes on measures that are missing or infinite in some
         folds.
         """
         notes = list(self.notes)
@@ -470,8 +470,8 @@ class Comparison(Reported):
 def resampled(
     values: FloatArray, weights: FloatArray, ratio: float, level: float = 0.95
 ) -> tuple[float, float, float, float, float, float]:
-    """Mean of J folds, its corrected standard error, its limits, and the t test of a
-    mean of 0.
+    """Mean over J folds, its corrected standard error, confidence limits, and the t
+    test of mean 0.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Intervals of ranks by split conformal prediction."""
+"""Split conformal prediction: intervals of levels with guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def grown_by_probability(probabilities: FloatArray, start: IntArray) -> FloatArr
     """(N, K) probability inside an interval, which starts at the level `start`, just
     before each level enters it.
 
-    The interval grows by the likelier neighbour; ties go to the lower level. These are
-    ordinal adaptive prediction sets (Lu, Angelopoulos & Pomerantz 2022, alg. 1; Romano,
-    Sesia & Candes 2020).
+    The interval grows by the more probable neighbour; ties go to the lower level. These
+    are ordinal adaptive prediction sets (Lu, Angelopoulos & Pomerantz 2022, alg. 1;
+    Romano, Sesia & Candes 2020).
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def grown_by_distance(gaps: FloatArray) -> FloatArray:
     """(N, K) distance by which the score must move to give each level, from the gaps H
     - theta_k (N, K-1).
 
-    The interval at distance q holds the levels of all scores in [H - q, H + q].
+    The interval at distance q contains the levels of all scores in [H - q, H + q].
 
     Examples
     --------
@@ -106,8 +106,8 @@ def conformal_radius(scores: FloatArray, counts: FloatArray, level: float) -> fl
 
 
 def smallest_sample(level: float) -> int:
-    """Smallest number n of calibration rows with ceil((n + 1) level) <= n, so that
-    intervals can be short.
+    """Smallest number n of calibration rows with ceil((n + 1) level) <= n; with fewer,
+    every interval is the whole range.
     """
     return math.ceil(level / (1.0 - level) - _ROUNDING)
 
@@ -133,13 +133,13 @@ _BY = {
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ConformalIntervals(Reported):
-    """Intervals of levels that contain the true level with a given probability, however
-    good the ranker is.
+    """Conformal intervals: they contain the true level with at least a given
+    probability, for any method, good or bad.
 
     If calibration rows and new rows are exchangeable (for example, independent rows of
     one population), the interval of a new row contains its level with probability at
-    least `level`. This holds on average over rows, not for each level or each value of
-    the inputs.
+    least `level`. This holds on average over new rows and calibration samples, not for
+    each level or each value of the predictors.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class ConformalIntervals(Reported):
         return pd.DataFrame(columns, index=target.index)
 
     def coverage(self, newdata: Any, *, weights: Any = None) -> pd.DataFrame:
-        """Share of rows with a known level whose interval contains it.
+        """Coverage: the share of rows whose interval contains the observed level.
 
         Parameters
         ----------
@@ -220,10 +220,10 @@ class ConformalIntervals(Reported):
         Examples
         --------
         >>> from ordstat import datasets, ordfit
-        >>> data = datasets.load("anes96")
+        >>> data = datasets.load("anes96").sample(frac=1, random_state=1)  # shuffled
         >>> intervals = ordfit("PID ~ selfLR + age", data=data[:600]).conformal(0.8)
         >>> float(intervals.coverage(data[600:]).loc["all", "coverage"].round(2))
-        0.84
+        0.85
         """
         target, sample = self.results.judged_sample(_some(newdata), weights)
         ends = interval_ends(
@@ -274,8 +274,8 @@ class ConformalIntervals(Reported):
 def conformal_intervals(
     fit: OrdinalResults, level: float, data: Any, weights: Any, share: float, seed: Any
 ) -> ConformalIntervals:
-    """Intervals of levels that hold the true one with probability at least `level`, by
-    split conformal prediction.
+    """Intervals that contain the true level with probability at least `level`, by split
+    conformal prediction.
     """
     fraction("level", level)
     fraction("share", share)
@@ -323,7 +323,7 @@ def conformal_intervals(
 def entered(
     results: OrdinalResults, rows: Rows, scores: FloatArray
 ) -> tuple[FloatArray, str]:
-    """(N, K) size of the interval of a row at which it contains each level, and the
+    """(N, K) size at which the interval of a row first contains each level, and the
     measure of size.
     """
     fit = results.fit

@@ -95,17 +95,17 @@ NAMED: dict[str, Callable[[FloatArray], FloatArray]] = {
 
 @dataclass(frozen=True)
 class NamedDecision:
-    """A measure of all rows that predictions can be decided for.
+    """A measure over all rows for which predictions can be optimised.
 
     Attributes
     ----------
     measure : str
         Its name among the error measures.
     disagreement : str
-        The named cost that it averages.
+        The named cost that the measure averages.
     by_chance : bool
-        Whether it divides by the disagreement expected by chance (kappa); the others
-        average over levels.
+        Whether the measure divides by the disagreement expected by chance (kappa);
+        others average over levels.
     """
 
     measure: str
@@ -171,8 +171,8 @@ class CostMatrix:
     value : str or tuple of tuples
         "absolute" |y - k|, "classification" [y != k], "squared" (y - k)^2; or the rows
         of a K x K matrix with the cost of predicting k if the true level is y in entry
-        [y, k]. A key of DECISIONS stands for the costs that a fit with probabilities
-        finds best for that measure.
+        [y, k]. A key of DECISIONS stands for the costs that optimise this measure,
+        computed from the probabilities of a fit.
 
     Raises
     ------
@@ -217,8 +217,7 @@ class CostMatrix:
         Raises
         ------
         OptionError
-            Any other value, or a frame whose labels are not the `levels` in their
-            order.
+            Any other value, or a frame whose labels are not the `levels` in order.
         """
         if levels is not None and isinstance(cost, pd.DataFrame):
             check_cost_labels(cost, levels, (), by_row=False)
@@ -245,7 +244,7 @@ class CostMatrix:
 
     @property
     def decides(self) -> bool:
-        """Whether the costs follow from the probabilities of a fit."""
+        """Whether the costs depend on the probabilities of a fit."""
         return isinstance(self.value, str) and self.value in DECISIONS
 
     @property
@@ -266,8 +265,7 @@ class CostMatrix:
         Raises
         ------
         OptionError
-            The matrix is not K x K, or the costs follow from the probabilities of a
-            fit.
+            The matrix is not K x K, or the costs depend on the probabilities of a fit.
         """
         self.require(n_levels)
         if self.decides:
@@ -329,8 +327,8 @@ def _slack(costs: FloatArray) -> FloatArray:
 
 
 def v_break(costs: FloatArray, y: IntArray) -> tuple[int, int] | None:
-    """The first (row, level code) where costs (N, K) are not V-shaped around y; None if
-    all rows are.
+    """The first (row, level code) at which costs (N, K) are not V-shaped around y; None
+    if all rows are V-shaped.
 
     The step from that level to the next has the wrong sign.
     """
@@ -453,8 +451,8 @@ def best_cuts(totals: FloatArray) -> IntArray:
 def macro_cost(
     y: Any, *, levels: Sequence[Any] | None = None, weights: Any = None
 ) -> FloatArray:
-    """The absolute cost with equal weight of all levels, |j - k| / (K share_j); its
-    mean is the macro absolute error.
+    """The absolute cost with equal total weight for all levels, |j - k| / (K share_j);
+    its mean is the macro-averaged absolute error.
 
     Parameters
     ----------

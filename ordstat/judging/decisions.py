@@ -1,4 +1,4 @@
-"""Decisions for a measure of all rows: kappa, and errors averaged over levels.
+"""Predictions that optimise a measure over all rows: kappa, and macro-averaged errors.
 
 A cost of single rows asks for the level of least expected cost in each row. Weighted
 kappa is 1 - N / D with N the mean disagreement, sum_j P_ij W[j, r_i] over rows, and D
@@ -36,15 +36,15 @@ _MOST_ROUNDS = 50
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The costs of single rows that are best for a measure of all rows.
+    """Costs of single rows whose least expected cost optimises a measure over all rows.
 
     Attributes
     ----------
     name : str
         A key of DECISIONS.
     table : (K, K)
-        Cost [true code, predicted code]; of kappa less lambda times the disagreement
-        expected by chance, so that it can be negative.
+        Cost [true code, predicted code]; for kappa minus lambda times the disagreement
+        expected by chance, so it can be negative.
     factor : float
         Lambda of kappa; NaN for the other decisions.
     """
@@ -78,7 +78,7 @@ def decision(
         P(y = k) of training rows; only kappa uses them.
     weights : (N,) case weights
     shares : (K,)
-        Shares of the levels in the training rows, of sum 1.
+        Shares of the levels in the training rows, summing to 1.
 
     Examples
     --------
@@ -106,8 +106,8 @@ def kappa_factor(
     disagreement: FloatArray,
     chance: FloatArray,
 ) -> float:
-    """Lambda, the smallest ratio of expected disagreement to that by chance which any
-    predictions of these rows reach: 1 less the largest expected kappa.
+    """Lambda: the smallest ratio of expected disagreement to chance disagreement over
+    all predictions of these rows, 1 minus the largest expected kappa.
 
     Parameters
     ----------
@@ -143,7 +143,9 @@ def level_shares(sample: Sample) -> FloatArray:
 
 
 def resolved(cost: CostMatrix, fit: Fit, sample: Sample) -> CostMatrix | Decision:
-    """A cost, or the decision that its name stands for, by the rows of a fit."""
+    """A cost, or the decision that its name stands for, computed from the rows of a
+    fit.
+    """
     if not cost.decides:
         return cost
     rule: Any = fit.rule
@@ -156,8 +158,8 @@ def resolved(cost: CostMatrix, fit: Fit, sample: Sample) -> CostMatrix | Decisio
 
 
 def decided(fit: Any, cost: Any, sample: Sample) -> Any:
-    """A fit whose rule decides for the measure that its cost names; another fit stays
-    as it is.
+    """The fit with the rule that optimises the measure named by its cost; other fits
+    are returned unchanged.
     """
     parsed = CostMatrix.parse(cost)
     rule = fit.rule
@@ -167,7 +169,7 @@ def decided(fit: Any, cost: Any, sample: Sample) -> Any:
 
 
 def decision_in_blocks(name: str) -> OptionError:
-    """The error if a decision is asked of rows in blocks."""
+    """The error for a measure over all rows if data are in blocks."""
     return OptionError(
         f"cost={name!r} is found from the probabilities of all rows at once, and they"
         " are in blocks. Fit to rows in memory, or give a named cost or a matrix."
@@ -184,7 +186,7 @@ BEST: dict[str, str] = {
 
 
 def best_decisions(fit: Fit, sample: Sample) -> dict[str, CostMatrix | Decision]:
-    """By measure, the decision that is best for it, by the rows of a fit."""
+    """For each measure the decision that optimises it, from the rows of a fit."""
     rule: Any = fit.rule
     probabilities = rule.probabilities(sample.rows)
     shares = level_shares(sample)
@@ -198,7 +200,7 @@ def best_decisions(fit: Fit, sample: Sample) -> dict[str, CostMatrix | Decision]
 
 
 def mean_decision(several: Sequence[Decision]) -> Decision:
-    """The decision of several fits together, by the means of their tables and
+    """The decision for several fits together, with the means of their tables and
     factors.
     """
     first = several[0]

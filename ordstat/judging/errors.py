@@ -192,7 +192,7 @@ def _macro(cells: FloatArray, cost: str) -> float:
 
 def preference_risk(cells: FloatArray) -> float:
     """R_pref: the share of all ordered pairs (x1, x2) that have different ranks and
-    predictions in another order.
+    predictions in the wrong order.
 
     A tie of the predictions counts as an error [Herbrich et al. 2000, eq. 7.11, 7.13].
     """
@@ -201,7 +201,8 @@ def preference_risk(cells: FloatArray) -> float:
 
 
 def inversions(cells: FloatArray) -> float:
-    """Share of the pairs of different ranks with predictions in another order, or tied.
+    """Share of the pairs of different ranks whose predictions are in the wrong order,
+    or tied.
 
     This is R_emp / m' in the experiments of Herbrich et al. (2000).
     """
@@ -296,7 +297,7 @@ class Predictions:
         Cost of each prediction, by the cost of the fit.
     probabilities : (N, K) or None
     decided : dict of (N,) codes
-        By measure, predictions that are judged in place of `codes`.
+        For some measures, predictions that are judged instead of `codes`.
     """
 
     y: IntArray

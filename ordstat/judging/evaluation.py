@@ -1,6 +1,4 @@
-"""Predictions beside the true levels, of a fit and of the fits of a
-cross-validation.
-"""
+"""Predictions with the true levels, for a fit and for cross-validation."""
 
 from __future__ import annotations
 
@@ -34,10 +32,11 @@ def evaluate(
     scores: FloatArray | None = None,
     each: Mapping[str, CostMatrix | Decision] | None = None,
 ) -> Predictions:
-    """Predictions of a sample with its true levels; `scores`, if given, are those of
-    the rule. Answers known in part are left out.
+    """Predictions of a sample with its true levels, without censored answers; `scores`
+    are those of the rule, if computed.
 
-    `each` has by measure the cost that its predictions minimise in place of the rule's.
+    `each` has, for some measures, the cost that predictions minimise instead of the
+    cost of the rule.
     """
     if scores is None:
         scores = fit.rule.scores(sample.rows)
@@ -109,7 +108,7 @@ def crossvalidate(
     ConvergenceWarning
         A fit did not reach its tolerance.
     DataWarning
-        All rows of a level are in one fold, or thresholds are out of order.
+        All rows of a level are in one fold, or thresholds cross.
     """
     predictions = []
     missed = 0

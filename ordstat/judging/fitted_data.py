@@ -131,13 +131,13 @@ def _columns_of(rows: Rows, part: str) -> FloatArray:
 def response_of(design: Design) -> pd.Series:
     """(n,) answers of the rows of the fit, in the user's labels.
 
-    Answers in one column are an ordered categorical. Of `interval` and `Surv` the
-    values are objects: labels, intervals of numbers, and "low to high" of labels.
+    Answers in one column are an ordered categorical. For `interval` and `Surv` the
+    values are objects: labels, intervals of numbers, or texts such as "low to high".
 
     Raises
     ------
     DataError
-        Such answers, and the data are missing or have changed.
+        Answers are censored, and the data are missing or have changed.
     """
     if partial_call(design.spec.response_name) is None:
         return design.levels.categorical(design.sample.y, design.index, design.response)

@@ -1,4 +1,4 @@
-"""Folds of rows, which every cross-validation takes from here.
+"""Folds of rows, for every cross-validation of the package.
 
 `stratified_folds` gives every row (or copy of a row) the code of its fold. From these
 codes come the case weights that each fold holds out, (F, N): `held_out` to judge a
@@ -90,8 +90,7 @@ def stratified_folds(
 def copies_kept_together(
     X: FloatArray, y: AnyArray, weights: FloatArray
 ) -> IntArray | None:
-    """(N,) codes of identical rows if these must stay in one fold; None if copies may
-    be in different folds.
+    """(N,) codes of identical rows, if copies must stay in one fold; else None.
 
     Copies in a table of few profiles, each with several levels, are answers of
     different people. So are few copies among rows that mostly occur once (Good 1953).
@@ -259,7 +258,7 @@ def most_folds(sample: Sample) -> tuple[int, str]:
 
 
 def in_one_fold(sample: Sample, held: FloatArray, levels: Sequence[Any]) -> list[str]:
-    """A sentence on levels that a fold of weights `held` (F, N) holds out entirely;
+    """A sentence on levels that one of the folds `held` (F, N) holds out entirely;
     `levels` are the K labels.
     """
     left = sample.case_weights - held > 0.0
@@ -287,14 +286,16 @@ def with_weights(sample: Sample, weights: FloatArray) -> Sample:
 
 
 def split(sample: Sample, held: FloatArray) -> tuple[Sample, Sample]:
-    """The rows that a fold leaves, and those that it holds out with weights `held`
+    """The training rows of a fold, and the rows that it holds out with weights `held`
     (N,).
     """
     return with_weights(sample, sample.case_weights - held), with_weights(sample, held)
 
 
 def refuse_unused_clusters(method: Any, sample: Sample, instead: str) -> None:
-    """Raise OptionError for clusters if the method has no folds to keep them in."""
+    """Raise OptionError for clusters if the method makes no folds in which to keep them
+    together.
+    """
     if sample.cluster is not None and not method.own_folds:
         raise OptionError(
             f"{type(method).__name__} uses cluster= only for the folds of its own"

@@ -1,6 +1,4 @@
-"""Geometries of potentials: the norms by which margins are divided, and the
-complexities behind their bounds.
-"""
+"""Norms by which margins are divided, and the complexities behind margin bounds."""
 
 from __future__ import annotations
 
@@ -71,7 +69,7 @@ class BallGeometry(Geometry):
     radius : float
         sqrt of the largest k(x, x) + 1 considered possible before seeing data.
     price : float
-        Code length, in nats, of the choice of this origin among the candidates.
+        Cost, in nats, of choosing this origin among the candidates.
     moved : tuple of BallGeometry
         The same ranker in the same space with other origins.
     """

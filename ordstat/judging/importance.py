@@ -84,8 +84,8 @@ def importance(
     level: float,
     callback: Progress | None,
 ) -> pd.DataFrame:
-    """Importance of variables: the rise of an error when the values of a variable are
-    permuted.
+    """Importance of variables: the increase of an error when the values of a variable
+    are permuted.
     """
     one_of("kind", kind, (None, *fit.importance_kinds))
     whole("repeats", repeats, 1)

@@ -1,4 +1,4 @@
-"""The bounds of expected errors by training margins, as the papers have them."""
+"""Margin bounds of expected errors, as in the papers."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ class Bound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the bound is not below the trivial value."""
+        """Whether the bound is no smaller than the trivial value."""
         return not self.value < self.trivial
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MarginBounds:
-    """Bounds, or the reason for their absence.
+    """Margin bounds, or the reasons why there are none.
 
     Attributes
     ----------
@@ -83,9 +83,7 @@ class MarginBounds:
 
 
 def lacking(sample: Sample) -> str:
-    """What bounds need and the rows are not, for a message; empty if rows are
-    independent.
-    """
+    """Why the rows do not allow bounds, for a message; empty if they do."""
     if sample.cluster is not None:
         return "independent rows; these come in clusters"
     weights = sample.weights
@@ -95,7 +93,7 @@ def lacking(sample: Sample) -> str:
 
 
 def no_margin_bounds(lacks: str) -> MarginBounds:
-    """No bounds, for the reason that the rows lack something."""
+    """No bounds, with the reason given by `lacking`."""
     return MarginBounds(bounds=(), notes=(f"No margin bounds: they need {lacks}.",))
 
 

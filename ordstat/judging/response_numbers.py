@@ -33,7 +33,7 @@ _MANY_WITHIN = 8
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What is asked of the distributions of rows over the levels.
+    """A requested summary of the predicted distributions over the levels.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class Asked:
         One of `OF_DISTRIBUTIONS`.
     levels : Levels
     numbers : (K,)
-        Of the levels: their labels, or the ranks 1..K.
+        Numbers of the levels: their labels, or the ranks 1..K.
     at : tuple
-        Shares of quantiles, or values that responses exceed; empty for means.
+        Probabilities of quantiles, or values that responses exceed; empty for means.
     single : bool
         Whether each row has one number, without a label.
     places : (M,) or None
@@ -64,12 +64,13 @@ class Asked:
     def of(
         cls, levels: Levels, type: str, at: Any = None, interpolate: Any = False
     ) -> Self | None:
-        """What `predict(type=, at=, interpolate=)` asks; None for other types.
+        """The summary that `predict(type=, at=, interpolate=)` requests; None for other
+        types.
 
         Raises
         ------
         OptionError
-            `at` or `interpolate` that does not go with the type or the labels.
+            `at` or `interpolate` does not suit the type or the labels.
         """
         flag("interpolate", interpolate)
         if at is not None and type not in ("quantile", "exceed"):
@@ -116,7 +117,7 @@ class Asked:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the numbers are, for tables and pictures."""
+        """Notes on the meaning of the numbers, for tables and plots."""
         if self.type == "exceed":
             if self.single:
                 return (f"P(response >= {self.at[0]}).",)
@@ -130,8 +131,8 @@ class Asked:
 
     @property
     def restrictions(self) -> tuple[str, ...]:
-        """Notes on interpolation, and on answers beyond the scale, which a mean cannot
-        count.
+        """Notes on interpolation, and on censored answers beyond the scale, which a
+        mean cannot include.
         """
         if self.interpolate:
             return ("Quantiles of averaged probabilities, between labels.",)
@@ -191,8 +192,8 @@ class Asked:
         """(n, M) quantiles, as codes or (if interpolated) numbers; with limits of P(y
         <= k) also their limits. NaN where a probability is.
 
-        A quantile has the limits at which those of P(y <= k) reach its share; where
-        they do so several times, the outermost.
+        The limits of a quantile are where the limits of P(y <= k) reach its
+        probability; the outermost such values, if there are several.
         """
         shares = np.array(self.at, dtype=np.float64)
         reached: Callable[[FloatArray, FloatArray], FloatArray] = _reached
@@ -206,8 +207,8 @@ class Asked:
         return out
 
     def quantile_slopes(self, below: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(n, M) interpolated quantiles and (n, M, K-1) their derivatives by P(y <= k),
-        which are 0 at the ends of the scale. NaN in an open end.
+        """(n, M) interpolated quantiles, and (n, M, K-1) their derivatives with respect
+        to P(y <= k), which are 0 at the ends of the scale. NaN in an open end.
         """
         (values,) = self.quantiles(below)
         values = np.where(np.isfinite(values), values, np.nan)
@@ -245,8 +246,8 @@ class Asked:
         """(M, K-1) `quantile_slopes` of one distribution (K-1,), over a standard error
         of P(y <= quantile) to both sides where many levels lie there.
 
-        Between two neighbours of many levels the quantiles rise by chance; over their
-        standard error they rise as the limits of Woodruff (1952, JASA 47) do.
+        With many levels the slope between two neighbours is noise; over a standard
+        error it gives the confidence limits of Woodruff (1952, JASA 47).
 
         Parameters
         ----------
@@ -301,7 +302,7 @@ class Asked:
         return out
 
     def answer(self, index: pd.Index, below: FloatArray) -> pd.Series | pd.DataFrame:
-        """What is asked of rows on an index, from (N, K-1) P(y <= k)."""
+        """The requested summary of rows with an index, from (N, K-1) P(y <= k)."""
         if self.type == "quantile":
             (quantiles,) = self.quantiles(below)
             return self.frame(index, {"estimate": quantiles})
@@ -313,7 +314,7 @@ class Asked:
     def frame(
         self, index: pd.Index, tables: dict[str, FloatArray]
     ) -> pd.Series | pd.DataFrame:
-        """Quantiles (N, M) of rows on an index, or these with their limits by name of
+        """Quantiles (N, M) of rows with an index, or quantiles with limits, by name of
         the statistic.
         """
         columns: dict[Any, pd.Series] = {}
@@ -350,8 +351,8 @@ class Asked:
 
 
 def at_places(by_threshold: BoolArray, places: IntArray) -> BoolArray:
-    """(n, M) what holds of P(y >= level) at some levels, 0..K, from what holds at the
-    K-1 thresholds; nothing holds where the probability is 1 or 0.
+    """(n, M) flags of P(y >= level) at some levels, 0..K, from flags at the K-1
+    thresholds; False where the probability is 1 or 0.
     """
     return np.asarray(np.pad(by_threshold, ((0, 0), (1, 1)))[:, places])
 

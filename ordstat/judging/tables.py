@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 def fold_limits(
     fit: OrdinalResults, folds: int, delta: float, seed: int | np.random.Generator
 ) -> list[Bound]:
-    """Upper limits of the mean error of the fits without each fold, each from the
-    held-out fold at delta / folds.
+    """Upper confidence limits of the error of the fits of a cross-validation, each from
+    its held-out fold at delta / folds.
 
     Folds are simple random samples, as stratified folds are not independent of the
     training rows.
@@ -91,7 +91,8 @@ def _limits(fit: OrdinalResults, p: Predictions, delta: float) -> list[Bound]:
 def holdout_limits(
     distance: FloatArray, weights: FloatArray, n_levels: int, delta: float = 0.05
 ) -> list[Bound]:
-    """Upper limits of the expected classification and absolute error, from unseen rows.
+    """Upper confidence limits of the expected classification and absolute error, from
+    unseen rows.
 
     Parameters
     ----------
@@ -167,8 +168,8 @@ def clopper_pearson(errors: float, n: float, delta: float) -> float:
 
 
 def averaged(parts: Sequence[Sequence[Bound]], delta: float) -> list[Bound]:
-    """Limits of the mean error of several rankers: the means of their limits, which
-    hold jointly at `delta`.
+    """Upper confidence limits of the mean error of several rankers: the means of their
+    limits, which hold jointly at `delta`.
 
     Parameters
     ----------
@@ -244,7 +245,9 @@ def _check_folds(fit: OrdinalResults, cv: Any) -> None:
 def confusion_matrix(
     fit: OrdinalResults, newdata: Any = None, *, weights: Any = None
 ) -> pd.DataFrame:
-    """Weight of rows by observed level (rows) and predicted level (columns)."""
+    """Confusion matrix: weights of observed levels (rows) by predicted levels
+    (columns).
+    """
     check_weights_go_with(newdata, weights)
     p = fit.training if newdata is None else fit.new_predictions(newdata, weights)
     cells = confusion(p.y, p.codes, p.weights, p.n_levels)
@@ -317,8 +320,8 @@ def error_bounds(
     cv: int | None,
     seed: Any,
 ) -> pd.DataFrame:
-    """Upper bounds of expected errors; each holds with probability 1 - delta over the
-    sample.
+    """Upper bounds of expected errors; each holds with probability 1 - delta over
+    samples.
     """
     fraction("delta", delta)
     if isinstance(newdata, (int, float)):
@@ -485,7 +488,7 @@ def reliability(
     -------
     pandas.DataFrame
         One row for each bin: predicted (mean probability), observed (share of rows with
-        the event), its limits lower and upper, and weight.
+        the event), its confidence limits lower and upper, and weight.
 
     Examples
     --------
@@ -519,8 +522,8 @@ def reliability(
 def wilson_limits(
     share: FloatArray, n: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Two-sided score limits of a probability, from the share among n rows (Wilson
-    1927).
+    """Wilson's (1927) score confidence limits of a probability, from the share among n
+    rows.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The bounds that fits show: the smaller of two, and that of pairs of rows."""
+"""The margin bounds that fits print: the smaller of two bounds, and the bound for pairs
+of rows.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ def training_bounds(
     """Bounds of the classification error, absolute error and a cost: the smaller of two
     bounds, each at delta / 2.
 
-    These are the bound of the papers (`margin_bounds`) and the PAC-Bayes bound. Only
-    the first, at delta, exists for infinite thresholds and for weak learners other than
-    stumps.
+    These are the bound of the papers (`margin_bounds`) and the PAC-Bayes bound. For
+    infinite thresholds and for weak learners other than stumps only the first exists,
+    at delta.
 
     Parameters
     ----------
@@ -69,8 +71,8 @@ _MOST = 1e7
 def preference_bounds(
     scores: FloatArray, geometry: BallGeometry, sample: Sample, delta: float = 0.05
 ) -> MarginBounds:
-    """The bound of theorem 7.2 [Herbrich et al. 2000] on disjoint pairs of rows, or
-    which of its conditions fails.
+    """The bound of theorem 7.2 [Herbrich et al. 2000] on disjoint pairs of rows, or the
+    condition that fails.
 
     The paper prints it for neighbouring pairs. These share a row, so they are not
     independent as the proof needs.

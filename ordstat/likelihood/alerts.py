@@ -55,8 +55,8 @@ _BALANCED = (
 
 
 def why_unreached(fit: LikelihoodFit, design: Design) -> str:
-    """How far a fit is from its optimum, and what to do; empty if it is there, or if
-    estimates diverge, which has a warning of its own.
+    """How far a fit is from its optimum, and what to do; empty if it has converged, or
+    if estimates diverge, which has a warning of its own.
     """
     if fit.certificate.reached or fit.diverging.any():
         return ""
@@ -136,7 +136,7 @@ def likelihood_alerts(r: LikelihoodResults) -> Iterator[Alert]:
 
 
 def without_maximum(r: LikelihoodResults) -> str:
-    """What to do where the likelihood has no maximum."""
+    """What to do if the likelihood has no maximum."""
     drop = "drop a column" if r.fit.has_level_scores else "drop a scale effect"
     return as_sentence(remedies(r, first=(drop, MERGE)))
 
@@ -431,9 +431,7 @@ def outside_text(labels: FloatArray, n: int, names: list[str]) -> str:
 
 
 def undetermined_text(labels: FloatArray, n: int, r: LikelihoodResults) -> str:
-    """Rows whose predictions are left without a value by infinite or diverging
-    estimates.
-    """
+    """Rows whose predictions are undefined, as estimates are infinite or diverge."""
     why = (
         "estimates are infinite, and the likelihood has the same limit whatever these"
         " predictions are"
@@ -462,7 +460,7 @@ def not_estimated(fit: LikelihoodFit, parameters: Parameters) -> Iterator[str]:
 def infinite_and_diverging(
     fit: LikelihoodFit, parameters: Parameters, differences: bool = False
 ) -> Iterator[str]:
-    """Notes of a table that name the infinite estimates; `differences` adds a word on
+    """Notes of a table that name the infinite estimates; `differences` adds a note on
     their differences.
     """
     infinite = []

@@ -1,8 +1,9 @@
-"""Columns that others determined in the rows of a fit, and rows in which they do not.
+"""Aliased columns, determined by others in the rows of a fit, and new rows that break
+the relation.
 
-The effect of such a column has no estimate: the fit gives it to the other columns. A
-row in which the relation between the columns is another one lies outside the row space
-of the rows of the fit, and its predictions are not determined.
+An aliased column has no estimate: the other columns carry its effect. A new row in
+which the columns are related differently lies outside the row space of the fit, and its
+predictions are not determined.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _BUFFER = 1 << 20
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Relation:
-    """How the columns of some parts of the rows determine others, in the rows of the
+    """How columns determine other columns of some parts of the rows, in the rows of the
     fit.
 
     Attributes
@@ -39,9 +40,9 @@ class Relation:
     size : (1 + p,)
         The largest value of each column.
     lost : (1 + p,) bool
-        Columns that others determine.
+        Aliased columns, which others determine.
     weights : (1 + p - U, U)
-        Their coefficients on the other columns, all in units of `size`.
+        Coefficients of the aliased columns on the others, all in units of `size`.
     """
 
     parts: tuple[str, ...]
@@ -60,7 +61,7 @@ class Relation:
         return cls(parts=parts, size=size, lost=lost, weights=weights)
 
     def gaps(self, rows: Rows, weights: FloatArray | None, tangent: bool) -> FloatArray:
-        """(h, U) the columns less what the others imply, as `Aliasing.gaps`."""
+        """(h, U) aliased columns minus what the others imply; see `Aliasing.gaps`."""
         columns = _columns(rows, self.parts) / self.size
         if tangent:
             columns[:, 0] = 0.0
@@ -82,9 +83,9 @@ class Confounded(NamedTuple):
     Attributes
     ----------
     chosen : (F,) bool
-        Which of the parameters of the rule they are.
+        Positions of these effects among the parameters of the rule.
     weights : (F, U)
-        The combinations; 0 at parameters that do not enter them.
+        The combinations; 0 for parameters that do not enter.
     """
 
     chosen: BoolArray
@@ -175,11 +176,11 @@ class Aliasing:
         *,
         tangent: bool = False,
     ) -> FloatArray:
-        """(h, U) lost columns minus what other columns imply, in weighted sums of rows,
-        or in each row without weights (h, n).
+        """(h, U) aliased columns minus what other columns imply, in sums of rows with
+        weights (h, n), or in each row without weights.
 
-        Where they are not 0, the data do not determine the prediction: it would depend
-        on the coding. The rows of a tangent have a constant of 0.
+        If they are not 0, the data do not determine the prediction, as it depends on
+        the coding. The rows of a tangent have a constant of 0.
         """
         # without columns, where log-scale effects alone are lost
         none = np.zeros((rows.n if weights is None else len(weights), 0))

@@ -1,5 +1,5 @@
-"""The likelihood of a fit at its estimates: what sandwiches, CR2, replicate weights,
-score tests and profiles ask of it.
+"""The likelihood of a fit at its estimates, for sandwiches, CR2, replicate weights,
+score tests and profiles.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ class LikelihoodAtEstimates:
         On the user's scale, in the order of `LikelihoodFit.coefficients` without the
         aliased.
     determined : Determined or None
-        What the data determine; None where every estimate is finite.
+        What the data determine; None if every estimate is finite.
     searched : (P',) or None
-        Where the search ended, in the solver's coordinates, where spreads diverge.
+        If spreads diverge, where the search ended, in the solver's coordinates.
     """
 
     estimation: Estimation
@@ -229,9 +229,9 @@ class LikelihoodAtEstimates:
         """Rao's statistic U' J^-1 U of a wider model, J its expected information; NaN
         if J is singular.
 
-        The observed information, which the expected one approaches as rows become many,
-        rejects true models of some hundred rows far too often: it serves where the
-        expected one takes long.
+        With the observed information the test rejects true models of some hundred rows
+        far too often. It is used only for many rows, where the expected information
+        takes long and the two are close.
 
         Parameters
         ----------

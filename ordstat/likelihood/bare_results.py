@@ -1,5 +1,5 @@
-"""Results of estimates that have no standard errors: their summary, and the levels of
-ordered predictors that they join.
+"""Results of estimates without standard errors: the summary, and joined levels of
+ordered predictors.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class ResultsWithoutErrors(LikelihoodResults):
     Attributes
     ----------
     no_errors : str
-        Why, as a note.
+        Why there are no standard errors, as a note.
     part : str
         The part of the model that is the reason.
     with_errors : str
-        What to ask for a summary with limits.
+        What to fit instead for a summary with confidence limits.
     """
 
     no_errors: ClassVar[str]
@@ -52,7 +52,7 @@ class ResultsWithoutErrors(LikelihoodResults):
 
     @property
     def own_covariance(self) -> Covariance:
-        """The covariance of the model, which is not known."""
+        """The model covariance, which is unknown."""
         return Covariance("model")
 
     @property
@@ -61,13 +61,13 @@ class ResultsWithoutErrors(LikelihoodResults):
 
     @property
     def joined_levels(self) -> dict[str, list[tuple[Any, ...]]]:
-        """The levels of each ordered predictor, those of equal effects together.
+        """The levels of each ordered predictor, with levels of equal effect joined.
 
         Returns
         -------
         dict of str to list of tuple
-            By the variable of each mono(x) and fuse(x): its levels, lowest first, in a
-            tuple for each effect. Empty without such terms.
+            For the variable of each mono(x) and fuse(x): its levels, lowest first, in a
+            tuple for each distinct effect. Empty without such terms.
 
         Examples
         --------
@@ -103,15 +103,15 @@ class ResultsWithoutErrors(LikelihoodResults):
         per: Any = None,
         labels: Mapping[str, str] | None = None,
     ) -> Summary:
-        """The coefficients, and how they were found.
+        """The summary: coefficients without standard errors, and how they were found.
 
         Parameters
         ----------
         section : {"model", "fit", "errors", "all"}, optional
-            One part in full, or all; by default one screen.
+            One section in full, or all; by default a summary of one screen.
         exponentiate, level, per
-            Must be left out: there are no limits, and coefficients are those of the
-            columns.
+            Must be left out: there are no confidence limits, and coefficients are per
+            unit of the columns.
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
 

@@ -1,4 +1,5 @@
-"""Families that compare every level with the lowest one: P(y = k) / P(y = 0).
+"""Baseline-category families, which compare every level with the lowest: P(y = k) / P(y
+= 0).
 
 The scores s_k = log(P(y = k) / P(y = 0)), s_0 = 0, are the predictors, and
 p = softmax(s):
@@ -99,7 +100,7 @@ class Baseline(Family):
         return top, bottom
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
-        """The score of y must not fall against that of any other level."""
+        """The score of y must not decrease relative to the score of any other level."""
         scores = np.vstack([np.zeros(n_levels - 1), np.eye(n_levels - 1)])
         others = [np.delete(scores, y, axis=0) for y in range(n_levels)]
         return tuple(scores[y] - others[y] for y in range(n_levels))
@@ -111,8 +112,8 @@ class Baseline(Family):
 
 @dataclass(frozen=True)
 class Stereotype(Baseline):
-    """P(y = k + 1) / P(y = 0) = exp(eta_k), whose effects on the levels differ by a
-    factor alone (`stereotype.py`).
+    """P(y = k + 1) / P(y = 0) = exp(eta_k); effects on different levels are
+    proportional (`stereotype.py`).
     """
 
     name: ClassVar[str] = "Stereotype model"

@@ -18,41 +18,42 @@ from .regression import OrdinalRegression
 class CumulativeLink(OrdinalRegression):
     """Cumulative link models: P(y <= k | x) = F(s (theta_k(w) - x'beta - offset)).
 
-    Maximum likelihood of location effects beta and, on request, nominal effects
-    (theta_k depends on w) and log-scale effects (s = exp(-z'zeta)) [McCullagh 1980;
-    Agresti 2010, ch. 3-5; Christensen, ordinal]. Newton's method on the block
-    information, see `newton.py`.
+    Maximum likelihood estimates of location effects beta and, on request, nominal
+    effects (theta_k depends on w) and log-scale effects (s = exp(-z'zeta)) [McCullagh
+    1980; Agresti 2010, ch. 3-5; Christensen, ordinal], by Newton's method, see
+    `newton.py`.
 
     Parameters
     ----------
     link : str or (str, float)
         "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
-        "log-gamma", or a name and lambda.
-        The latent distribution F. The last two have a parameter lambda, which is
-        estimated unless fixed, as in ("log-gamma", 0.5); see `likelihood/flexible.py`.
+        "log-gamma", or a name and lambda. It sets the latent distribution F. The last
+        two have a parameter lambda, which is estimated unless fixed, as in
+        ("log-gamma", 0.5); see `likelihood/flexible.py`.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
-        Structure of the thresholds: each free; symmetric about a free middle; symmetric
-        about 0; equally spaced. A matrix M (K-1, t) with independent columns has
-        thresholds M @ gamma, with parameters "gamma.1", ...: powers of 1..K-1 for a
-        curve, or a column of ones and one of cut points that are known up to origin and
-        unit.
+        Structure of the thresholds: "flexible" unrestricted; "symmetric" about a free
+        centre; "symmetric2" about 0; "equidistant" equally spaced. A matrix M (K-1, t)
+        with independent columns gives thresholds M @ gamma, with parameters "gamma.1",
+        ...: powers of 1..K-1 for a polynomial, or ones and cut points that are known up
+        to origin and unit.
     penalty : float, "jeffreys", ElasticNet or None
-        A number w > 0 subtracts w/2 times the sum of squared effects (location,
-        nominal, log-scale), each per standard deviation of its column, location and
-        nominal effects at the mean log scale: ridge. It determines every column that
-        varies, even more columns than rows. "jeffreys" adds half the log determinant of
-        the expected information, which keeps estimates finite under separation (Firth's
-        bias reduction if K = 2 and the link is logit); it takes up to 20 levels.
-        Standard errors come from the penalised, or the expected, information; the
-        log-likelihood shown is without the penalty. An `ElasticNet` has a path of lasso
-        or ridge fits, without standard errors.
+        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
+        effects (location, nominal, log-scale), each per standard deviation of its
+        column, location and nominal effects at the mean log scale. Every column that
+        varies has an estimate, even with more columns than rows. "jeffreys" adds half
+        the log determinant of the expected information, which keeps estimates finite
+        under separation (Firth's bias reduction if K = 2 and the link is logit), with
+        at most 20 levels. Standard errors come from the penalised information (ridge)
+        or the expected information ("jeffreys"); the log-likelihood shown is without
+        the penalty. `ElasticNet` fits a path of lasso or ridge models, without standard
+        errors.
     start : sequence of float, optional
-        Start of Newton's method: one value for each estimated parameter, in the order
-        of `params`. By default the cumulative shares, and no effects; if the likelihood
-        may have several maxima (cauchit, scale effects), the best of several fits, see
-        `likelihood/start.py`.
+        Starting values: one for each estimated parameter, in the order of `params`. By
+        default thresholds by the cumulative shares, and effects 0; if the likelihood
+        may have several maxima (cauchit, scale effects), the best of several starts,
+        see `likelihood/start.py`.
     crossing : {"warn", "raise"}
-        What to do if nominal effects put the thresholds of a row out of order, so a
+        What to do if nominal effects make thresholds of a row cross, so that a
         probability is negative: warn, for rows of the fit and for predictions, or raise
         DataError. The estimates are the same.
     cost : str or K x K matrix
@@ -60,28 +61,29 @@ class CumulativeLink(OrdinalRegression):
         most probable rank, "absolute" the median rank; ties go to the lower rank. The
         estimates do not depend on it.
     max_iter : int
-        Newton steps allowed, in the search for a start too.
+        Largest number of Newton steps, also in the search for a start.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which
-        a fit counts as converged; above 0 and at most 1.
+        Convergence tolerance, above 0 and at most 1: largest absolute component of the
+        gradient, for columns scaled to standard deviation 1.
     quadrature : int
         Integration of random effects: 1 for Laplace's approximation; a number of nodes
         for adaptive Gauss-Hermite quadrature, for one term of up to three columns: (1 +
         x | g) uses nodes ** 2 points, three columns use nodes ** 3, at most 10,000.
         Without random effects only 1 is allowed.
     random_penalty : "gamma" or None
-        "gamma" adds the logarithm of every standard deviation of random effects, or of
-        the determinant of the factor of their covariance, to the log-likelihood [Chung
-        et al. 2013, 2015]: with few groups an estimate of 0 becomes about one standard
-        error. Standard errors come from the penalised likelihood, the log-likelihood
-        shown excludes the penalty, and likelihood-ratio tests are refused.
+        "gamma" adds the logarithm of every standard deviation of random effects (for
+        correlated effects, of the determinant of their covariance's Cholesky factor) to
+        the log-likelihood [Chung et al. 2013, 2015]. With few groups an estimate of 0
+        then becomes about one standard error. Standard errors come from the penalised
+        likelihood, the log-likelihood shown excludes the penalty, and likelihood-ratio
+        tests raise an error.
 
     Raises
     ------
     OptionError
-        Unknown link, threshold, penalty or cost, max_iter < 1, tol <= 0, start of the
-        wrong length or outside the domain, or "jeffreys" with a parameter lambda to
-        estimate or nominal effects.
+        Unknown link, threshold, penalty or cost, max_iter < 1, tol outside (0, 1],
+        start of the wrong length or outside the domain, or "jeffreys" with an estimated
+        lambda or nominal effects.
 
     Examples
     --------

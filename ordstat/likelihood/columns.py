@@ -1,5 +1,5 @@
-"""Centre, spread and rank of the columns of a model matrix, with R's choice of what to
-drop.
+"""Means, standard deviations and rank of the columns of a model matrix; aliased columns
+as in R.
 
 One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots
 look suspicious are the columns themselves swept, in column order: a column is aliased
@@ -38,16 +38,16 @@ _VECTORS = 4
 
 @dataclass(frozen=True, eq=False)
 class ColumnScales:
-    """Centre and spread of p columns.
+    """Means and standard deviations of p columns.
 
     Attributes
     ----------
     mean : (p,)
         Weighted means.
     deviation : (p,)
-        Standard deviations; of constant columns 1, or infinite if they are sparse.
+        Standard deviations; 1 for constant columns, infinite if these are sparse.
     kept : (p,) bool
-        Columns that others do not determine.
+        Columns that are not aliased.
     """
 
     mean: FloatArray

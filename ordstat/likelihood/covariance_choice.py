@@ -51,7 +51,7 @@ _TYPES = {"CR1": "cluster", "CR2": "CR2"}
 
 @dataclass(frozen=True, eq=False)
 class Covariance:
-    """A choice of covariance.
+    """A type of covariance for the estimates.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Covariance:
     without_cr2 : (str, str)
         Why CR2 is not available for few clusters, and what to do instead.
     matrix : (P', P') or None
-        The covariance of the estimated parameters that the user brings.
+        A covariance of the estimated parameters given by the user.
     """
 
     name: str
@@ -177,8 +177,8 @@ class Covariance:
 
 
 def own_covariance(design: Design) -> Covariance:
-    """The default: of the survey design, else cluster-robust if the fit has clusters,
-    else by the information.
+    """The default covariance: of the survey design, else cluster-robust if the fit has
+    clusters, else by the information.
     """
     if design.survey is not None:
         return Covariance("survey", survey=design.survey)
@@ -191,8 +191,8 @@ def own_covariance(design: Design) -> Covariance:
 def for_few_clusters(
     chosen: Covariance, fit: LikelihoodFit, design: Design, penalty: Any
 ) -> Covariance:
-    """CR2 for few clusters without a named type; else the same covariance, with the
-    reason.
+    """CR2 for few clusters if no type was named and CR2 is available; else the same
+    covariance, with the reason.
     """
     if chosen.n_clusters >= FEW_CLUSTERS:
         return chosen
@@ -228,10 +228,10 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
     Raises
     ------
     OptionError
-        An unknown name, missing clusters, CR2 of a penalised fit, or a covariance that
-        random effects exclude.
+        An unknown name, missing clusters, CR2 for a penalised fit, or a covariance that
+        does not support random effects.
     DataError
-        Clusters that do not match the rows.
+        Clusters do not match the rows.
     """
     if isinstance(penalty, ElasticNet):
         raise OptionError(
@@ -284,7 +284,7 @@ def is_matrix(choice: Any) -> bool:
 def given_covariance(
     given: Any, names: list[str], fit: LikelihoodFit, design: Design
 ) -> Covariance:
-    """The covariance matrix that a user brings.
+    """The covariance matrix given by a user.
 
     Parameters
     ----------
@@ -298,8 +298,8 @@ def given_covariance(
     Raises
     ------
     OptionError
-        The matrix has another shape, other names, or is no covariance; or the fit has
-        random effects, a survey design or infinite estimates.
+        The matrix has another shape or other names, or is not a covariance matrix; or
+        the fit has random effects, a survey design or infinite estimates.
     """
     refused = {
         "random effects": fit.marginal is not None,
@@ -427,9 +427,7 @@ def _named_covariance(choice: Any, design: Design) -> Covariance:
 
 
 def cluster_codes(given: Any, design: Design) -> IntArray:
-    """(N,) codes of the clusters that the user passes: a column of the data,
-    or values.
-    """
+    """(N,) codes of the clusters given by the user: a column of the data, or values."""
     if isinstance(given, str):
         return _column_codes(given, design)
     if isinstance(given, pd.Series) and not given.index.equals(design.index):
@@ -528,7 +526,7 @@ def _small_sample_factor(fit: LikelihoodFit, chosen: Covariance) -> float:
 
 
 def check_enough_rows(fit: LikelihoodFit, chosen: Covariance) -> None:
-    """OptionError if HC1 is asked of no more rows than parameters."""
+    """OptionError for HC1 if there are no more rows than parameters."""
     if chosen.name == "HC1" and fit.n_obs <= fit.edf:
         raise OptionError(
             "vcov='HC1' must have more rows than parameters, as it divides by n - p;"

@@ -38,7 +38,8 @@ def cr2_work(n: int, n_levels: int, n_parameters: int) -> int:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BiasReduced:
-    """The adjusted scores of clusters g = 1..G, and what degrees of freedom need.
+    """The adjusted scores of clusters g = 1..G, and the matrices for degrees of
+    freedom.
 
     The coordinates are those in which the expected information of the P' estimates is
     1. Q_g are the rows of a cluster in the orthonormal basis of the derivatives, V_g is
@@ -52,9 +53,11 @@ class BiasReduced:
     scores : (G, P')
         Q_g' A_g V_g^(1/2) e_g, the adjusted scores.
     spread : (G, P', P')
-        Q_g' A_g V_g^2 A_g Q_g, their covariance but for the estimation.
+        Q_g' A_g V_g^2 A_g Q_g, the covariance of the adjusted scores at known
+        parameters.
     pull : (G, P', P')
-        Q_g' A_g V_g Q_g, how they move with the estimates.
+        Q_g' A_g V_g Q_g, the derivative of the adjusted scores with respect to the
+        estimates.
     """
 
     root: FloatArray
@@ -63,7 +66,9 @@ class BiasReduced:
     pull: FloatArray
 
     def covariance(self, bread: FloatArray) -> FloatArray:
-        """(P', P') the sandwich, of the inverse of the observed information."""
+        """(P', P') the sandwich covariance, with the inverse of the observed
+        information as `bread`.
+        """
         half = self.scores @ self.root @ bread
         return np.asarray(half.T @ half)
 
@@ -126,7 +131,7 @@ def bias_reduced(
     Raises
     ------
     OptionError
-        There are too many rows and parameters.
+        There are too many rows and parameters for CR2.
 
     Notes
     -----

@@ -45,7 +45,7 @@ class IntervalTerms(EtaTerms):
         cls, link: Link, y: IntArray, n_thresholds: int, ends: tuple[FloatArray, ...]
     ) -> IntervalTerms | None:
         """The terms of rows at y with upper and lower ends and their difference; None
-        unless all are intervals.
+        unless all rows are intervals.
         """
         u, lo, d = ends
         if not np.all(d > 0.0):
@@ -205,8 +205,8 @@ class Cumulative(Family):
         )
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
-        """An interval whose thresholds are out of order (nominal effects far outside
-        the data) has a negative one.
+        """An interval whose thresholds cross (nominal effects far outside the data) has
+        a negative probability.
         """
         eta = predictor.eta()
         out = np.empty((len(eta), predictor.n_thresholds + 1))
@@ -244,7 +244,7 @@ class Cumulative(Family):
         self, predictor: Predictor, y: IntArray, shares: FloatArray
     ) -> FloatArray:
         """Latent errors drawn from F given that they fall into the observed interval,
-        less the mean of F.
+        minus the mean of F.
 
         Liu and Zhang (2018, JASA 113, 845-854): under the true model a sample from F,
         centred; here divided by the scale of the row, where the model has scale

@@ -1,4 +1,4 @@
-"""Test that a smooth is 0 throughout, and the tail of its statistic."""
+"""Wald-type tests that a smooth is 0, and the tails of their distributions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def curve_test(
     ----------
     beta : (m,)
     gram : (m, m)
-        X'WX: the curve is judged by its values at the rows.
+        X'WX: the test uses the values of the curve at the rows.
     covariance : (m, m)
         Of beta.
     rank : float
@@ -87,9 +87,9 @@ def effects_test(
     ----------
     beta : (m,)
     covariance : (m, m)
-        Of beta where the penalty is prior knowledge, A^-1.
+        Bayesian covariance of beta (the penalty as prior), A^-1.
     spread : (m, m)
-        Of beta over samples where the effects are 0, A^-1 X'WX A^-1.
+        Sampling covariance of beta if the effects are 0, A^-1 X'WX A^-1.
 
     Returns
     -------

@@ -36,15 +36,15 @@ class Curve:
     value : callable
         (n, K-1).
     slope : callable
-        Its derivatives: (n, K-1) where each value depends only on its eta, else (n, K-1
-        values, K-1 of eta).
+        Derivatives of the values: (n, K-1) if each value depends only on its own eta,
+        else (n, K-1 values, K-1 of eta).
     """
 
     value: Callable[[Family, FloatArray], FloatArray]
     slope: Callable[[Family, FloatArray], FloatArray]
 
     def by_lambda(self, family: Family, eta: FloatArray) -> FloatArray:
-        """(n, K-1) derivatives by the parameter of the link."""
+        """(n, K-1) derivatives with respect to the parameter of the link."""
         links, h = links_about(family.link)
         values = np.array([self.value(family.at(link), eta) for link in links])
         return np.where(np.isfinite(eta), first_by_seven(values, h), 0.0)
@@ -87,7 +87,7 @@ class Quantity:
         Meaning of the M outputs: the K levels, all levels except the highest, the K-1
         thresholds, values of the response, or the row.
     known_factors : (M, K-1) or None
-        What `factors` gives, where it is known without the unit matrix of K-1.
+        The result of `factors`, if it is known without the unit matrix of K-1.
     """
 
     curve: Curve
@@ -96,7 +96,7 @@ class Quantity:
     known_factors: FloatArray | None = None
 
     def values(self, rule: LikelihoodRule, rows: Rows) -> FloatArray:
-        """(n, M) of rows by a rule, a part of the rows at a time."""
+        """(n, M) values of rows by a rule, computed for blocks of rows."""
         nodes = nodes_of(self, rule, rows)
         if nodes is not None:
             return np.asarray(nodes.weights @ self._at_scores(rule, nodes.scores))
@@ -120,7 +120,7 @@ class Quantity:
         return np.concatenate(parts, axis=1).T
 
     def factors(self, count: int) -> FloatArray:
-        """(M, K-1) the factor of each value of the curve in each output."""
+        """(M, K-1) coefficients of the values of the curve in each output."""
         if self.known_factors is not None:
             return self.known_factors
         return self.combine(np.eye(count), 0.0)
@@ -202,9 +202,11 @@ _SMOOTH = (CUMULATIVE, ABOVE, RISING)
 
 
 class QuantityOfRows:
-    """A quantity of n rows, with its derivatives by the parameters of a rule.
+    """A quantity of n rows, with its derivatives with respect to the parameters of a
+    rule.
 
-    They go through the predictors eta = s (w'alpha - x'beta - offset).
+    They follow by the chain rule through the predictors eta = s (w'alpha - x'beta -
+    offset).
 
     Parameters
     ----------
@@ -242,7 +244,7 @@ class QuantityOfRows:
             self.by_lambda = curve.by_lambda(family, self.eta) @ factors.T
 
     def sums(self, weights: FloatArray) -> Derived:
-        """(K-1,) sums of the curve over rows by weights, and the (M, F) Jacobian of the
+        """(K-1,) weighted sums of the curve over rows, and the (M, F) Jacobian of the
         sums of the outputs.
         """
         n, outputs, count = self.by_eta.shape
@@ -282,8 +284,8 @@ class QuantityOfRows:
 
 
 def nodes_of_rule(rule: LikelihoodRule, rows: Rows) -> ScoreNodes | None:
-    """Scores that stand for very many rows and levels where each P(y <= k) is a smooth
-    function of the score; None where each row is taken itself.
+    """Nodes of the score that replace very many rows and levels, if each P(y <= k) is a
+    smooth function of the score; None if each row is used itself.
     """
     smooth = rule.family.local and rule.link.lam is None and not rule.effects
     many = rows.n * rule.n_levels >= _MANY_CELLS
@@ -360,9 +362,9 @@ def standard_errors(
         From rows to their (n, M) numbers and the (n, M, F) Jacobian of these.
     rows : Rows
     width : int
-        Numbers by parameter that a row has in memory: M, or K if more.
+        Numbers in memory per row and parameter: M, or K if this is larger.
     covariance : CovarianceOperator
-        Of all F parameters, zero where aliased.
+        Covariance of all F parameters, zero where aliased.
     """
     parts = list(row_blocks(rows.n, width * covariance.size, _BUFFER))
     errors = []
@@ -378,8 +380,9 @@ def cumulative_errors(
 ) -> FloatArray:
     """(N, K-1) standard errors of P(y <= k), by the delta method.
 
-    Where it depends on eta_k alone, its variance needs few entries of the covariance:
-    with D = s w'd(alpha_k) - s x'd(beta) - eta_k z'd(zeta) the error of eta_k.
+    If P(y <= k) depends on eta_k alone, its variance needs few entries of the
+    covariance: the error of eta_k is D = s w'd(alpha_k) - s x'd(beta) - eta_k
+    z'd(zeta).
     """
     if not rule.family.local or rule.link.lam is not None:
         quantity = QUANTITIES["inner_cum_prob"]
@@ -440,15 +443,15 @@ def score_errors(
 
 
 def score_slopes(rule: LikelihoodRule, rows: Rows) -> FloatArray:
-    """(N, F) derivatives of the scores by all parameters."""
+    """(N, F) derivatives of the scores with respect to all parameters."""
     slopes = np.zeros((rows.n, rule.n_parameters))
     slopes[:, rule.score_places] = rows.X
     return slopes
 
 
 def moved(rows: Rows, tangent: Rows, step: FloatArray) -> Rows:
-    """Rows moved by steps (n,) along a tangent, which has their derivatives by a
-    number.
+    """Rows moved by steps (n,) along a tangent, their derivatives with respect to a
+    numeric variable.
     """
 
     def sum_of(part: Any, slope: Any) -> Any:

@@ -1,12 +1,12 @@
-"""What the data determine: whether a linear function of the parameters is finite,
-infinite, or neither.
+"""Which linear functions of the parameters have a finite estimate under separation, an
+infinite one, or none.
 
-Where the likelihood has no maximum, the estimates move along some directions without
-end. A function that does not move along them has its value, standard error and test in
-the limiting model: the rows that become certain leave, and the others keep the ends
-that stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A
-function that moves is infinite if it moves the same way along every such direction, and
-otherwise has no value.
+If the likelihood has no maximum, the estimates go to infinity along some directions. A
+function that is constant along them has its value, standard error and test in the
+limiting model: rows with probability 1 are dropped, and the others keep the ends that
+stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A
+function that changes is infinite if it changes in the same sense along every such
+direction, and otherwise has no value.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class Determined:
         A basis of the directions along which ends of rows move outwards; along them the
         other ends do not change.
     slopes : (g, r)
-        How the moving ends rise along the basis.
+        Rates at which the moving ends increase along the basis.
     inside : (r,)
-        A direction along which all of them rise.
+        A direction along which all moving ends increase.
     sizes : (P', r)
-        Sizes of the terms that `moves` are sums of.
+        Sizes of the terms that add up to `moves`.
     divergence : (P', f)
         Directions along which a spread (log-scale effect) and what it stretches grow,
         or shrink, together.
     outward : int
-        How many of the first of these lead the way that the estimates go; of the others
-        either way may be it.
+        The first `outward` of these have the sign in which the estimates go; the sign
+        of the others is unknown.
     axes : (P', P')
         From the solver's coordinates to the user's; they measure `divergence`.
     errors : (P', k)
@@ -84,8 +84,8 @@ class Determined:
         return direction / np.abs(direction).max() if direction.any() else None
 
     def limits(self, functions: FloatArray) -> FloatArray:
-        """(h,) what functions (h, P') tend to as ends move outwards: 0 if they are
-        finite, infinite, or NaN.
+        """(h,) limits of functions (h, P') as ends move outwards: 0 for finite
+        functions, infinite, or NaN.
         """
         parts = functions @ self.moves
         size = (np.abs(functions) @ self.sizes).max(axis=1, initial=0.0, keepdims=True)
@@ -197,11 +197,11 @@ def all_directions(recession: Recession | None, divergence: FloatArray) -> Float
 def limiting_covariance(
     problem: Problem, optimum: Optimum, held: FloatArray
 ) -> FloatArray:
-    """(P', P') covariance, on the user's scale, of the functions that do not move along
-    held directions (P', r); it says nothing of others.
+    """(P', P') covariance, on the user's scale, of the functions that do not change
+    along held directions (P', r); it is meaningless for others.
 
-    In the limiting model the information is singular along these directions, and one of
-    its generalised inverses serves every function that the model determines.
+    In the limiting model the information is singular along these directions; one
+    generalised inverse suffices for every function that the model determines.
     """
     free = complement(held)
     information = free.T @ optimum.at.information.dense() @ free
@@ -257,8 +257,8 @@ def what_data_determine(
     """The directions of recession and of divergence, on the user's scale; None if every
     estimate is finite.
 
-    `covariance` (P', P') is that of what does not move, on the user's scale; without it
-    that of the information at the estimates serves.
+    `covariance` (P', P') is that of the functions that do not change, on the user's
+    scale; by default it comes from the information at the estimates.
     """
     if recession is None and not divergence.size:
         return None

@@ -10,8 +10,8 @@ from .._typing import FloatArray
 
 
 def five_points(value: Callable[[int], Sequence[FloatArray]]) -> list[FloatArray]:
-    """Derivatives at 0 of several arrays, by their values at -2, -1, 1 and 2; parts
-    that do not move give exact zeros.
+    """Derivatives at 0 of several arrays, from their values at -2, -1, 1 and 2;
+    constant parts give exact zeros.
 
     Examples
     --------
@@ -73,11 +73,11 @@ _WEIGHTS = (
 def stencil(
     x: FloatArray, among: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Five points about each value, none outside the range of the values, and their
-    weights.
+    """Five points around each value, none outside the range of the values, and their
+    weights for a derivative.
 
-    So no point lies beyond the boundary knots of a spline, or below 0 for a logarithm.
-    A range too narrow for five different points does not bound them.
+    No point lies beyond the boundary knots of a spline, or below 0 for a logarithm. A
+    range too narrow for five distinct points is ignored.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
-"""Spreads that diverge: directions along which log-scale effects have no estimate.
+"""Log-scale effects ("spreads") that diverge: directions along which they have no
+estimate.
 
-Spreads are the log-scale effects: each stretches or shrinks the scale of some rows. A
-spread has diverged if the likelihood does not fall as it grows, or shrinks, for ever.
+A spread stretches or shrinks the scale of some rows. It has diverged if the likelihood
+does not decrease as the spread grows, or shrinks, without bound.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _LEVEL = 1e-6
 
 
 def diverging_spreads(problem: Problem, optimum: Optimum) -> BoolArray:
-    """(P',) log-scale effects that are still moving, or have a huge standard error."""
+    """(P',) log-scale effects that still change at the end of the search, or have a
+    huge standard error.
+    """
     diverging = np.zeros(problem.n_parameters, dtype=bool)
     of_scale = problem.layout.of_scale
     if of_scale.start == of_scale.stop:
@@ -56,7 +59,7 @@ def divergence_of_spreads(
     diverging: BoolArray,
 ) -> tuple[FloatArray, int]:
     """(P', f) directions along which spreads diverge, in the solver's coordinates, and
-    how many of the first lead the way that the estimates go.
+    how many of the first have the sign in which the estimates go.
 
     Along b + e^t a and tau + t the rows of one spread keep their predictors and those
     of others do not move (a group that gave only the ends of the scale); or a spread

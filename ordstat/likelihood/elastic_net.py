@@ -1,4 +1,4 @@
-"""The elastic net as an option: its settings, and the groups and factors of columns."""
+"""The `ElasticNet` option: settings, groups and penalty factors of columns."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class ElasticNet:
     N is the sum of the weights, and thresholds are not penalised. Columns of one term,
     such as a factor, enter together [group lasso: Yuan and Lin 2006, eq. 2.2]:
     sqrt(p_g) ||b_g|| takes the place of their |b_j|, where b_g are coefficients of
-    orthonormal columns, so that the coding of the factor does not matter. So do the
-    effects of a nominal= term on all thresholds, which selects the terms that break
-    proportional odds. Of an ordered predictor fuse(x) the b_j are the steps between
-    neighbouring levels, one by one; those of mono(x) are >= 0 and not penalised, unless
-    `factors` says so.
+    orthonormal columns, so that the coding of the factor does not matter. The effects
+    of a nominal= term on all thresholds also enter together, which selects the terms
+    that violate proportional odds. For an ordered predictor, fuse(x), the b_j are the
+    single steps between neighbouring levels; the steps of mono(x) are >= 0, and
+    penalised only if `factors` says so.
 
     Parameters
     ----------
@@ -49,36 +49,36 @@ class ElasticNet:
         1 for lasso, 0 for ridge.
     lambdas : float or sequence of float, optional
         Values of lambda > 0. By default `n_lambdas` values on a log scale, from the
-        smallest that sets all coefficients to 0 to 1e-4 of it (1e-2 with more columns
-        than rows); the path then ends early where it explains 99% of the deviance, or
-        hardly more than before.
+        smallest that sets all coefficients to 0 down to 1e-4 times that value (1e-2
+        with more columns than rows). The path then ends early when it explains 99% of
+        the deviance, or hardly more than before.
     n_lambdas : int
         At least 1.
     choose : {"aic", "bic", "ebic", "min", "1se"} or float, optional
-        The lambda of the fit: that of the smallest criterion, or by cross-validation
-        that of the smallest score ("min"), or the largest whose mean score is within
-        one standard error of it ("1se"). By default "1se" with `cv`, else "bic". A
-        number is a value of `lambdas`.
+        How to choose lambda: the smallest criterion; or by cross-validation the
+        smallest mean score ("min"), or the largest lambda within one standard error of
+        it ("1se"). By default "1se" with `cv`, else "bic". A number is a value of
+        `lambdas`.
     cv : int, optional
         Number of folds, at least 2, stratified by level, with clusters in one fold.
         Columns are standardised within each.
     score : {"logloss", "rps", "absolute", "classification"}
-        What cross-validation takes the mean of: minus the log-probability, the ranked
-        probability score, or the cost of the predicted level.
+        Score of the cross-validation: minus the log-probability, the ranked probability
+        score, or the cost of the predicted level.
     factors : mapping of str to float, optional
         Penalty factors of terms or columns, by name: 0 for never penalised, 1 by
         default. A Series of weights gives the adaptive lasso.
     groups : bool
-        Whether the columns of a term enter together.
+        Whether the columns of a term enter together (group lasso).
     standardize : bool
         Whether columns are divided by their standard deviations.
     n_jobs : int
-        Threads for the folds; -1 for one a core.
+        Number of threads for the folds; -1 for one per core.
 
     Raises
     ------
     OptionError
-        A value out of its range; "min" or "1se" without `cv`.
+        A value is outside its range, or "min" or "1se" is given without `cv`.
 
     References
     ----------
@@ -242,7 +242,7 @@ class ElasticNet:
 
 
 def check_combined(method: OrdinalRegression, sample: Sample) -> None:
-    """OptionError for what an elastic net does not combine with."""
+    """OptionError for parts of a model that an elastic net does not support."""
     rows = sample.rows
     refused = {
         "scale=": (

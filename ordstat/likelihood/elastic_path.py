@@ -83,12 +83,12 @@ class Groups:
     Attributes
     ----------
     places : (p,)
-        Place of each coefficient in a point of the problem.
+        Position of each coefficient in a point of the problem.
     starts : (G + 1,)
-        Where groups begin among the coefficients, and p.
+        First coefficient of each group, and p.
     factor : (G,)
     size : (G,)
-        Number of coefficients that others of the group do not determine.
+        Rank of the columns of the group.
     lower, upper : (p,)
         Bounds.
     turn : (q + d, q + d) or (d, n), or None
@@ -179,7 +179,7 @@ class Groups:
 
     @classmethod
     def single(cls, first: int, marks: PenalisedColumns, signs: AnyArray) -> Groups:
-        """Columns one by one, whose places in a point begin at `first`."""
+        """Ungrouped columns, whose positions in a point begin at `first`."""
         order = np.argsort(marks.group)
         sign = signs[order]
         return cls(
@@ -193,8 +193,8 @@ class Groups:
         )
 
     def rotated(self, problem: Problem) -> Groups:
-        """A ridge with one factor, in an orthonormal basis of the rows: no matrix has a
-        number for each pair of columns.
+        """A ridge with one factor, in an orthonormal basis of the rows, so that no
+        matrix of all pairs of columns is needed.
         """
         X = problem.rows.model_rows(slice(None)).x
         turn = np.linalg.qr(X.T)[0]
@@ -212,7 +212,9 @@ class Groups:
         )
 
     def penalty(self, l1: FloatArray, l2: FloatArray) -> Shrinkage:
-        """The penalty with these weights (G,) of lengths and of half their squares."""
+        """The penalty with weights l1 (G,) for the lengths of groups and l2 (G,) for
+        half their squares.
+        """
         return Shrinkage(
             starts=self.starts, l1=l1, l2=l2, lower=self.lower, upper=self.upper
         )
@@ -294,14 +296,14 @@ def _unscaled(count: int) -> ColumnScales:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PenalisedRows:
-    """The log-likelihood of a problem as `proximal.py` takes it [proximal.Model]."""
+    """The log-likelihood of a problem in the form of `proximal.Model`."""
 
     problem: Problem
     groups: Groups
 
     @cached_property
     def rows(self) -> LikelihoodRows:
-        """With columns that are orthonormal within groups."""
+        """The log-likelihood with columns that are orthonormal within groups."""
         return _turned(self.problem, self.groups.turn)
 
     @cached_property
@@ -317,7 +319,7 @@ class PenalisedRows:
 
     @cached_property
     def order(self) -> IntArray:
-        """(t + p,) place in a point of each threshold and coefficient."""
+        """(t + p,) position in a point of each threshold and coefficient."""
         layout = self.rows.layout
         thresholds = layout.columns * np.arange(layout.thresholds)
         return np.concatenate([thresholds, self.groups.places]).astype(np.intp)
@@ -442,14 +444,16 @@ class PenalisedRows:
         )
 
     def is_crowded(self, b: FloatArray) -> bool:
-        """Whether so many coefficients of sparse columns are not 0 that a path ends."""
+        """Whether the path ends because too many coefficients of sparse columns are not
+        0.
+        """
         count = int(np.count_nonzero(b))
         return self.has_products and count > _CROWDED * self.total
 
     @cached_property
     def varies(self) -> BoolArray:
-        """(p,) whether the column of each coefficient varies: constant ones of a sparse
-        X are among them, and have no effect.
+        """(p,) whether the column of each coefficient varies; constant columns of a
+        sparse X are included, and have no effect.
         """
         if self.groups.turn is not None and self.groups.along_rows:
             return np.asarray(self.groups.turn.any(axis=1))
@@ -467,7 +471,7 @@ class PenalisedRows:
         return np.repeat(self.groups.factor, np.diff(self.groups.starts)) > 0.0
 
     def residual(self, solution: PathPoint) -> float:
-        """Largest distance from the conditions of an optimum, by thresholds and
+        """Largest violation of the optimality (KKT) conditions, over thresholds and
         columns.
         """
         if not self.groups.along_rows:
@@ -522,14 +526,14 @@ class Scored:
 
     @property
     def error(self) -> FloatArray:
-        """(L,) its standard error, from the differences between folds."""
+        """(L,) standard error of the mean, from the differences between folds."""
         with np.errstate(invalid="ignore"):  # infinite scores have none
             squares = (self.scores - self.mean) ** 2
         variance = np.average(squares, axis=0, weights=self.weights)
         return np.asarray(np.sqrt(variance / (len(self.scores) - 1)))
 
     def chosen(self, rule: str) -> int:
-        """Position of lambda by the rule "min" or "1se".
+        """Position of the lambda chosen by the rule "min" or "1se".
 
         Raises
         ------
@@ -560,28 +564,28 @@ class Path:
         On the user's scale, as the estimates of the problem.
     loglik : (L,)
     null_loglik : float
-        With thresholds and offsets only.
+        Log-likelihood with thresholds and offsets only.
     df : (L,)
         Degrees of freedom, thresholds included.
     nonzero : (L,)
         Number of penalised coefficients that are not 0.
     residual : (L,)
-        Largest distance from the conditions of an optimum, as a share of lambda.
+        Largest violation of the optimality (KKT) conditions, as a share of lambda.
     steps : (L,)
-        Newton steps.
+        Number of Newton steps.
     total : float
         Sum of the weights.
     n_penalised : int
         Number of penalised coefficients of columns that vary.
     ended_early : bool
-        Whether smaller lambdas were left out, as they explain hardly more.
+        Whether smaller lambdas were left out because they explain hardly more.
     cv : Scored or None
     ended_crowded : bool
-        Whether they were left out, as too many coefficients of sparse columns are not 0
-        for the number of rows.
+        Whether they were left out because too many coefficients of sparse columns are
+        not 0 for the number of rows.
     gap : (L,) or None
-        Duality gap as a share of the objective, NaN without one; None in files of
-        earlier states.
+        Duality gap as a share of the objective, NaN if unknown; None in files saved by
+        earlier versions.
     """
 
     lambdas: FloatArray
@@ -601,7 +605,7 @@ class Path:
 
     @property
     def explained(self) -> FloatArray:
-        """(L,) share of the deviance of the thresholds alone that is explained."""
+        """(L,) explained share of the null deviance (thresholds only)."""
         return 1.0 - self.loglik / self.null_loglik
 
     def criterion(self, name: str) -> FloatArray:
@@ -616,13 +620,13 @@ class Path:
         return np.asarray(values)
 
     def position(self, choose: str | float) -> int:
-        """Where a choice is on the path.
+        """Position of the chosen lambda on the path.
 
         Raises
         ------
         OptionError
-            A number that is not among the lambdas, or a criterion where the degrees of
-            freedom are not known.
+            A number is not among the lambdas, or a criterion needs degrees of freedom
+            that are unknown.
         """
         if not isinstance(choose, str):
             near = int(np.argmin(np.abs(np.log(self.lambdas / choose))))
@@ -656,8 +660,8 @@ def path_of(
     Raises
     ------
     DataError
-        Unpenalised columns that others of them determine, no penalised column that
-        varies, or no folds.
+        Unpenalised columns are linearly dependent, no penalised column varies, or folds
+        cannot be made.
     """
     folds = 0 if net.cv is None else net.cv
     tick = ticking(progress, 1 + folds)

@@ -1,4 +1,4 @@
-"""From a problem to its estimates: objective, maximum, and facts about it."""
+"""From a problem to its estimates: objective, maximum, and diagnostics."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Estimation:
             Starting values outside the domain, or a penalty that has no maximum with
             nominal effects.
         SeparatedError
-            Columns separate very many levels.
+            Columns separate the levels of a response with very many levels.
         """
         if self.penalty is None:
             check_columns_alone(problem)
@@ -149,7 +149,7 @@ class Estimation:
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """Estimates and facts about them.
+    """Estimates and diagnostics.
 
     Attributes
     ----------
@@ -158,18 +158,18 @@ class Estimate:
     optimum : Optimum
     start : Start
     recession : Recession or None
-        Moves to infinite estimates.
+        Directions of infinite estimates.
     divergence : (P', f) or None
-        Directions along which log-scale effects diverge; None where every estimate is
+        Directions along which log-scale effects diverge; None if every estimate is
         finite.
     outward : int
-        How many of the first of these lead the way that the estimates go.
+        The first `outward` of these have the sign in which the estimates go.
     searched : (P',) or None
-        Where the search ended, before moving ends were taken out to where their rows
-        are certain.
+        Where the search ended, before moving ends were taken so far out that their rows
+        have probability 1.
     covariance : (P', P') or None
-        Covariance, on the user's scale, of what does not move with spreads, where it is
-        not that of the information at the estimates.
+        Covariance, on the user's scale, of the parameters that do not diverge with
+        spreads, if it differs from the inverse information at the estimates.
     """
 
     estimation: Estimation
@@ -203,9 +203,7 @@ class Estimate:
         return at.loglik
 
     def in_the_limit(self) -> Estimate:
-        """The estimates of the limiting model; the estimate itself where all are
-        finite.
-        """
+        """The estimates of the limiting model; self if all are finite."""
         problem = self.problem
         optimum = self.optimum
         if not problem.linear:
@@ -275,9 +273,7 @@ class Estimate:
 
     @property
     def searched_spreads(self) -> FloatArray | None:
-        """(P',) `searched`, where spreads diverge and no rows are separated; else
-        None.
-        """
+        """(P',) `searched`, if spreads diverge and no rows are separated; else None."""
         if (
             self.recession is not None
             or self.divergence is None
@@ -288,7 +284,7 @@ class Estimate:
 
     @property
     def infinite(self) -> BoolArray:
-        """(P',) estimates that separation makes infinite, or leaves without a value."""
+        """(P',) which estimates are infinite or undefined because of separation."""
         if self.determined is None:
             return np.zeros(self.problem.n_parameters, dtype=bool)
         return np.asarray(
@@ -297,7 +293,8 @@ class Estimate:
 
     @cached_property
     def diverging(self) -> BoolArray:
-        """(P',) parameters that move with a log-scale effect that has no estimate.
+        """(P',) which parameters diverge together with a log-scale effect that has no
+        estimate.
 
         All parameters if the search did not end in a maximum.
         """
@@ -314,7 +311,7 @@ class Estimate:
 
     @property
     def residual(self) -> float:
-        """Largest score; NaN if the likelihood has no maximum."""
+        """Largest absolute gradient; NaN if the likelihood has no maximum."""
         return (
             math.nan
             if self.diverging.any()
@@ -324,7 +321,7 @@ class Estimate:
     def model_covariance(
         self,
     ) -> InverseInformation | CovarianceMatrix | UnknownCovariance:
-        """The covariance of the estimates by the model, on the user's scale."""
+        """The model-based covariance of the estimates, on the user's scale."""
         optimum = self.optimum
         problem = self.problem
         unknown = UnknownCovariance(problem.n_parameters)
@@ -351,11 +348,11 @@ class Estimate:
 
 
 def loglik_of_censored(sample: Sample) -> float | None:
-    """The largest log-likelihood of probabilities of the levels alone; None where
-    answers known in part are neither all above a level nor all below one.
+    """The largest log-likelihood without predictors; None unless censored answers are
+    all above a level (right-censored) or all below one.
 
-    With n_k cases at risk at level k, those whose answer is known to be k or higher,
-    and d_k at it, the hazards are d_k / n_k [Kaplan & Meier 1958].
+    With n_k cases at risk at level k (known to be at k or higher), of which d_k are at
+    k, the hazards are d_k / n_k [Kaplan & Meier 1958].
     """
     assert sample.highest is not None
     counts = sample.exact_counts()

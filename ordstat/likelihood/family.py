@@ -1,6 +1,4 @@
-"""Likelihood families: what a family states, and what follows from that for every
-family.
-"""
+"""Likelihood families: what a family must define, and what follows from it."""
 
 from __future__ import annotations
 
@@ -41,42 +39,41 @@ class Family(ABC):
     """A likelihood family at a link: a function of the predictors eta (K-1 of each
     row).
 
-    A new family states `concave`, `at_eta`, `log_probabilities` and `start`. The rest
-    follows from these; a family overrides it where a closed form is more exact or much
+    A new family defines `concave`, `at_eta`, `log_probabilities` and `start`. The rest
+    follows from these; a family overrides it if a closed form is more accurate or much
     faster.
 
     Attributes
     ----------
     link : Link
-        Its distribution F.
+        The distribution F.
     name : str
         As in "Cumulative link model".
     ordered : bool
         Whether the thresholds of a row must increase.
     local : bool
-        Whether P(y <= k) depends on eta_k alone: then log p depends on eta_y and
+        Whether P(y <= k) depends on eta_k alone, so that log p depends on eta_y and
         eta_{y-1}.
     banded : bool
         Whether only neighbouring thresholds share second derivatives.
     concave : bool
         Whether the log-likelihood has one maximum, without scale effects.
     leaves_upper : bool
-        Whether a threshold of +inf leaves the level above it out; otherwise one of -inf
-        leaves the level below out.
+        Whether a threshold of +inf removes the level above it; otherwise a threshold of
+        -inf removes the level below.
     rises : float
-        Sign of the change of the predictors as H grows.
+        Sign of the change of the predictors as H increases.
     compared : str
-        The event whose log odds a predictor is under the logit, averaged over
-        predictors; empty for the cumulative family, whose predictors are positions on a
-        latent scale.
+        The event whose log odds the predictors are under the logit; empty for the
+        cumulative family, whose predictors are positions on a latent scale.
     threshold_title, nominal_title : str
         Titles of the tables of thresholds and nominal effects.
     nominal_words : str
-        What the sign of a nominal effect means.
+        Meaning of the sign of a nominal effect.
     contains : tuple of type
         Other families at the same link that are special cases.
     ratios : dict of str to Ratio
-        By the name of `cut`: what exp(coefficient) is the ratio of.
+        By the name of `cut`: the ratio that exp(coefficient) is.
     """
 
     link: Link
@@ -107,8 +104,8 @@ class Family(ABC):
 
     @abstractmethod
     def log_probabilities(self, eta: FloatArray) -> FloatArray:
-        """(n, K) log P(y = k) with full relative accuracy; -inf at a level that an
-        infinite predictor leaves out.
+        """(n, K) log P(y = k) with full relative accuracy; -inf for a level removed by
+        an infinite predictor.
         """
 
     @abstractmethod
@@ -119,8 +116,8 @@ class Family(ABC):
 
     @property
     def stages(self) -> Sequential | None:
-        """The family itself if log p is a sum over binary stages, each with a predictor
-        of its own; None for other families.
+        """The family itself if log p is a sum over binary stages, each with its own
+        predictor; None for other families.
         """
         return None
 
@@ -151,7 +148,7 @@ class Family(ABC):
 
     @property
     def ratio(self) -> Ratio | None:
-        """What exp(coefficient) is the ratio of; None if neither odds nor hazards."""
+        """The ratio that exp(coefficient) is; None if not of odds or hazards."""
         return self.ratios.get(self.cut.name)
 
     @property
@@ -175,14 +172,14 @@ class Family(ABC):
     def terms(
         self, predictor: Predictor, y: IntArray, second: bool = True
     ) -> RowTerms | None:
-        """By theta, H and tau, with or without second derivatives; None outside the
-        domain.
+        """Derivatives with respect to theta, H and tau, with or without second ones;
+        None outside the domain.
         """
         terms = self.eta_terms(predictor, y)
         return None if terms is None else by_parameters(terms, predictor.s, second)
 
     def by_location(self, predictor: Predictor, y: IntArray) -> LocationTerms | None:
-        """By H alone; None outside the domain."""
+        """Derivatives with respect to H alone; None outside the domain."""
         terms = self.eta_terms(predictor, y)
         return None if terms is None else by_location(terms, predictor.s)
 
@@ -275,10 +272,10 @@ class Family(ABC):
     def latent_residuals(
         self, predictor: Predictor, y: IntArray, shares: FloatArray
     ) -> FloatArray:
-        """(n,) surrogate residuals: of mean zero under the model where `shares` are
-        drawn evenly from (0, 1).
+        """(n,) surrogate residuals: they have mean 0 under the model if `shares` are
+        uniform on (0, 1).
 
-        Without a latent variable: P(level < y) + share P(level = y) - 1/2, even on
+        Without a latent variable: P(level < y) + share P(level = y) - 1/2, uniform on
         (-1/2, 1/2) under the model.
         """
         below, above = self.tails(predictor, y)
@@ -289,8 +286,8 @@ class Family(ABC):
         return p - 0.5
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
-        """For each level, lines a of (S, K-1): along d the likelihood of its rows never
-        falls if a'd(eta) >= 0.
+        """For each level, rows a of a matrix (S, K-1): along d the likelihood of its
+        rows never decreases if a'd(eta) >= 0.
 
         Each predictor must not move against the slope of the log-probability [Albert
         and Anderson 1984].
@@ -327,7 +324,7 @@ class Family(ABC):
         )
 
     def estimated_thresholds(self, present: BoolArray) -> BoolArray:
-        """(K-1,) thresholds that are estimated where these levels (K,) have rows: one
+        """(K-1,) thresholds that are estimated if these levels (K,) have rows: one
         between each of them and the next.
         """
         if self.leaves_upper:
@@ -335,11 +332,12 @@ class Family(ABC):
         return np.asarray(present[:-1] & (np.cumsum(present[::-1])[-2::-1] > 0))
 
     def infinite_thresholds(self, present: BoolArray) -> tuple[BoolArray, BoolArray]:
-        """(K-1,) thresholds that are -inf, and those that are +inf, where some levels
-        have no rows.
+        """(K-1,) thresholds that are -inf, and those that are +inf, if some levels have
+        no rows.
 
-        Those below all rows are -inf and those above +inf. In between one leaves out
-        the level without rows; ordered thresholds equal the one before instead.
+        Thresholds below all rows are -inf and those above +inf. In between an infinite
+        one removes the level without rows; ordered thresholds equal the previous one
+        instead.
         """
         below = np.cumsum(present)[:-1]  # levels with rows up to each threshold
         bottom = below == 0

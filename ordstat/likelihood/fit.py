@@ -1,4 +1,4 @@
-"""The fit of a likelihood model: estimates and facts about them, as arrays."""
+"""The fit of a likelihood model: estimates and diagnostics, as arrays."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class LikelihoodFit(Fit):
     n_alpha, n_beta, n_zeta, n_lambda : int
         P = n_alpha + n_beta + n_zeta + n_lambda.
     aliased : (P,) bool
-        Parameters not estimated: columns that depend on earlier ones, and `confounded`.
+        Parameters that are not estimated: columns that depend linearly on earlier ones,
+        and `confounded`.
     model_covariance : InverseInformation, CovarianceMatrix or UnknownCovariance
         The covariance of the estimated parameters by the model, from the inverse
         information, in the order of `coefficients`.
@@ -43,9 +44,9 @@ class LikelihoodFit(Fit):
     n_obs : float
         Sum of weights.
     determined : Determined or None
-        What the data determine; None where every estimate is finite.
+        What the data determine; None if every estimate is finite.
     null_edf : int
-        Parameters behind `null_loglik`.
+        Number of parameters of the null model.
     threshold_names : tuple of str
         Names of the t threshold parameters of a structure ("central.1", "spacing");
         empty for flexible thresholds.
@@ -53,8 +54,8 @@ class LikelihoodFit(Fit):
         Thresholds theta = jacobian @ alpha of a structure (0 at thresholds that are
         infinite next to levels without rows); None for flexible thresholds.
     confounded : tuple of int
-        Places of the log-scale effects, and of lambda, that the cell probabilities do
-        not determine.
+        Positions of the log-scale effects, and of lambda, that the cell probabilities
+        do not determine.
     rule_slopes : (F, P) or None
         Derivatives of the parameters of the rule by `coefficients` in stereotype
         models, whose predictors are not linear in these.
@@ -63,14 +64,14 @@ class LikelihoodFit(Fit):
     marginal : Marginal or None
         Random effects; the estimates are then those with them integrated out.
     higher_by : float
-        Where the estimates are a local maximum: how much higher the log-likelihood was
-        at a point from which estimates diverge.
+        If the estimates are a local maximum: how much higher the log-likelihood was at
+        a point from which estimates diverge.
     diverging_elsewhere : (P,) bool or None
-        Parameters that diverge from there; None if no such point was seen.
+        Parameters that diverge from that point; None if no such point was found.
     path : Path or None
         Fits along lambda, of which this is one; `likelihood` is then the problem.
     position : int
-        Which of them.
+        Position of this fit on the path.
     smooths : Smoothness or None
         Smooth terms; the estimates then maximise the restricted likelihood.
     """
@@ -122,15 +123,13 @@ class LikelihoodFit(Fit):
 
     @property
     def has_level_scores(self) -> bool:
-        """Whether effects on the levels differ by estimated scores alone, in stereotype
-        models.
-        """
+        """Whether the fit is a stereotype model, with estimated level scores."""
         return self.rule_slopes is not None
 
     @property
     def separation(self) -> FloatArray | None:
-        """(P,) a direction along which the likelihood never falls, as rows become
-        certain; None without one.
+        """(P,) a direction of separation, along which the likelihood never decreases;
+        None without separation.
         """
         direction = None if self.determined is None else self.determined.direction
         if direction is None:
@@ -155,15 +154,15 @@ class LikelihoodFit(Fit):
 
     @property
     def undetermined(self) -> BoolArray:
-        """(P,) infinite ones without a sign: the likelihood tends to its supremum
-        whatever their values are.
+        """(P,) infinite estimates without a sign: the likelihood tends to its supremum
+        for any of their values.
         """
         return np.isnan(self._infinities)
 
     @property
     def all_certain(self) -> bool:
-        """Whether every observed level tends to probability 1, so that nothing else is
-        determined.
+        """Whether every observed level tends to probability 1 (complete separation), so
+        that nothing else is determined.
         """
         return bool(self.infinite[~self.aliased].all())
 
@@ -179,15 +178,15 @@ class LikelihoodFit(Fit):
 
     @property
     def lost(self) -> bool:
-        """Whether the search ended in no maximum, and nothing tells what the data
-        determine: every estimate moves on.
+        """Whether the search found no maximum, and it is unknown what the data
+        determine: every estimate diverges.
         """
         return self.determined is None and bool(self.diverging.any())
 
     @property
     def without_maximum(self) -> bool:
-        """Whether some estimates are infinite or diverge, so that predictions have
-        limits, or no value.
+        """Whether some estimates are infinite or diverge, so that predictions are
+        limits, or undefined.
         """
         return self.determined is not None or self.lost
 
@@ -203,8 +202,8 @@ class LikelihoodFit(Fit):
         return self.coefficients + self._infinities
 
     def limits_of(self, combinations: FloatArray) -> FloatArray:
-        """(h,) what combinations (h, P') of the estimates tend to: 0 if finite,
-        infinite, or NaN if not determined.
+        """(h,) limits of combinations (h, P') of the estimates: 0 if finite, infinite,
+        or NaN if undetermined.
         """
         if self.determined is None:
             return np.zeros(len(combinations))
@@ -213,8 +212,8 @@ class LikelihoodFit(Fit):
     @property
     def edf(self) -> float:
         """Number of estimated parameters, including those of the covariance of random
-        effects; effective degrees of freedom where there are smooth terms, with what
-        the estimated smoothness adds.
+        effects; with smooth terms effective degrees of freedom, corrected for estimated
+        smoothing parameters.
         """
         if self.smooths is not None:
             return self.smooths.corrected_edf

@@ -48,15 +48,16 @@ class FlexibleLink:
     at : callable
         lambda -> Link.
     start : float
-        Where the search for lambda begins.
+        Starting value of lambda.
     lower, upper : float
         Open ends of the range of lambda.
     relative : bool
         Whether the family varies with log lambda rather than lambda.
     bounds : (float, float)
-        Where a first estimate of lambda is sought.
+        Interval in which a first estimate of lambda is sought.
     members : tuple of str
-        Links without a parameter that belong to it, at a lambda or as its limit.
+        Links without a parameter that belong to the family, at a value of lambda or as
+        a limit.
     """
 
     name: str
@@ -111,7 +112,7 @@ def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
 
 
 def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
-    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard and D its rise.
+    """log p = -H(lo) + log(1 - exp(-D)), H the cumulative hazard and D its increase.
 
     Small D keeps its relative accuracy: lambda D = log(1 + lambda e^lo expm1(d) / (1 +
     lambda e^lo)).
@@ -351,7 +352,7 @@ def aranda_ordaz(lam: float) -> Link:
 
 
 def log_gamma(lam: float) -> Link:
-    """The log-gamma link at any lambda; its mirror is that at -lambda."""
+    """The log-gamma link at any lambda; its mirror image is the link at -lambda."""
     return Link(
         name="log-gamma",
         cdf=partial(lg_cdf, lam=lam),
@@ -373,7 +374,7 @@ def log_gamma(lam: float) -> Link:
 
 
 def mirrored(link: Link) -> Link:
-    """The link of the latent variable with its sign changed."""
+    """The link of minus the latent variable."""
     if link.lam is None:
         return LINKS[link.mirror]
     if link.name == "log-gamma":
@@ -420,7 +421,7 @@ LINK_NAMES = (*LINKS, *FLEXIBLE)
 
 
 def link_of(name: str, lam: float | None) -> Link | FlexibleLink:
-    """The link that a name spells; for a flexible link its family, or the member at
+    """The link of a name; for a flexible link the family of links, or the member at
     `lam`.
 
     Raises
@@ -453,8 +454,8 @@ _LAMBDA_STEP = 0.02
 
 
 def links_about(link: Link) -> tuple[list[Link], float]:
-    """The links at seven values of lambda about that of a link, and their distance; no
-    links outside the range.
+    """The links at seven values of lambda around that of a link, and the distance of
+    these values; empty outside the range.
     """
     flexible = FLEXIBLE[link.name]
     lam = cast(float, link.lam)

@@ -32,7 +32,7 @@ _LAMBDA_DISTANCE = 0.3
 def identified(problem: Problem, ridge: bool = False) -> Problem:
     """The problem without parameters that its cell probabilities do not determine.
 
-    A ridge determines log-scale effects, and not lambda.
+    With a ridge, log-scale effects are always determined; lambda is not.
     """
     lost = confounded(problem)
     if ridge:

@@ -50,7 +50,7 @@ class Layout:
         m, of 1 and the nominal columns.
     location, scale, link : int
     by_threshold : bool
-        Whether the m coefficients of a threshold are neighbours, rather than the t
+        Whether the m coefficients of a threshold are adjacent, rather than the t
         coefficients of a column.
 
     Examples
@@ -79,12 +79,12 @@ class Layout:
 
     @property
     def of_location(self) -> slice:
-        """Where the location effects are."""
+        """Positions of the location effects."""
         return slice(self.n_alpha, self.n_alpha + self.location)
 
     @property
     def of_scale(self) -> slice:
-        """Where the effects on the log scale are."""
+        """Positions of the effects on the log scale."""
         end = self.n_alpha + self.location + self.scale
         return slice(self.n_alpha + self.location, end)
 

@@ -1,4 +1,4 @@
-"""Latent distributions and probabilities of intervals, exact in both tails."""
+"""Latent distributions and probabilities of intervals, accurate in both tails."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Interval:
         return self.r_l - self.h_ul
 
     def mirrored(self) -> Interval:
-        """The same for the latent variable with its sign changed, at (-lo, -u)."""
+        """The same for minus the latent variable, at (-lo, -u)."""
         return Interval(
             self.log_p, self.b, self.a, -self.c, self.W, self.r_l, self.r_u, self.h_ul
         )
@@ -379,8 +379,8 @@ class Link:
     interval : callable (u, lo, d) -> Interval
         The same with its derivatives.
     mirror : str
-        Name of the link of the latent variable with its sign changed (itself if
-        symmetric, "" if there is none).
+        Name of the link of minus the latent variable (itself if symmetric, "" if there
+        is none).
     lam : float or None
         The parameter of a flexible link (see `flexible.py`).
     product : callable (u, lo, d) -> (n,) or None

@@ -1,9 +1,8 @@
 """Separation among very many levels, found without a matrix of all pairs of them.
 
-Location effects are infinite along b where no score x'b of a row is larger than that of
-a row with a higher answer, and some scores differ: thresholds between them can follow.
-So the programme that `separation.py` solves in thresholds and effects needs the effects
-alone.
+Location effects are infinite along b if no row has a larger score x'b than a row with a
+higher answer, and some scores differ: thresholds between them can follow. The linear
+programme of `separation.py` then needs the effects alone.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ _PAIRS = 5
 
 
 def check_not_separated(problem: Problem) -> None:
-    """Refuse rows whose levels the columns separate.
+    """Raise an error if the columns separate the levels of the rows.
 
     Raises
     ------
     SeparatedError
-        Some location effects are infinite, or the search does not settle for nominal
+        Some location effects are infinite, or the search does not converge for nominal
         effects.
     DataError
-        It does not settle for a model that is not cumulative.
+        The search does not converge for a model that is not cumulative.
     """
     if problem.sample.rows.nominal is not None:
         raise SeparatedError(problem.nominal.kept.astype(np.float64), nominal=True)
@@ -54,8 +53,8 @@ def check_not_separated(problem: Problem) -> None:
 
 
 def check_columns_alone(problem: Problem) -> None:
-    """Refuse, before a search that would take long, columns that each separate the
-    levels of many thresholds alone.
+    """Raise an error, before a long search, if single columns separate the levels at
+    many thresholds.
 
     Raises
     ------
@@ -93,8 +92,8 @@ def _refuse(problem: Problem, direction: FloatArray) -> NoReturn:
 def separating_alone(
     X: FloatArray, low: IntArray, high: IntArray, n_levels: int
 ) -> FloatArray:
-    """(p,) 1 for columns that never fall as the answers rise, -1 for those that never
-    rise, 0 for others; parameters as in `separating`.
+    """(p,) 1 for columns that never decrease as answers increase, -1 for those that
+    never increase, 0 for others; parameters as in `separating`.
 
     Examples
     --------
@@ -126,11 +125,11 @@ def separating_alone(
 def separating(
     X: FloatArray, low: IntArray, high: IntArray, n_levels: int
 ) -> FloatArray | None:
-    """(p,) effects along which scores rise with the answers, 0 where an effect need not
-    move; None if there are none.
+    """(p,) a direction of effects along which scores increase with the answers, 0 for
+    effects that can stay finite; None if there is none.
 
-    The sum of the differences of all pairs of rows is made as large as possible. Few
-    pairs determine the optimum: those that a solution violates are added.
+    It maximises the sum of the score differences of all pairs of rows. Few pairs
+    determine the optimum: pairs that a solution violates are added.
 
     Parameters
     ----------

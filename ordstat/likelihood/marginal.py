@@ -1,4 +1,4 @@
-"""What a fit keeps of random effects: their covariances and modes, term by term."""
+"""Random effects of a fit: covariances and modes, term by term."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ class EffectsOfGroups:
     factor : (q, q)
         Lambda with Lambda Lambda' the covariance; not always triangular.
     entries : (m',) and (m',)
-        Rows and columns of its entries that are not fixed at 0.
+        Rows and columns of the entries of Lambda that are not fixed at 0.
     n_phi : int
-        m, its number of parameters.
+        m, the number of parameters of Lambda.
     modes : (G, q)
-        b^ of every group.
+        Conditional modes b^ of every group.
     conditional : (G, q, q)
-        Their covariance given the parameters.
+        Conditional covariances of the effects, given the parameters.
     boundary : dict of int to float
-        Columns whose diagonal element is 0, and the derivative of the log-likelihood by
-        its square there.
+        Columns with a diagonal element of 0, and the derivative of the log-likelihood
+        with respect to its square.
     unit_diagonal : bool
-        Whether Lambda Lambda' is the covariance in every group; not so if a covariance
-        of the groups without ones on its diagonal was given.
+        Whether Lambda Lambda' is the covariance in every group; False if a given
+        covariance of the groups (cov=) has no unit diagonal.
     """
 
     factor: FloatArray
@@ -103,7 +103,7 @@ class Marginal:
         Number of nodes: 1 is Laplace's approximation, a negative number a rule that is
         not adaptive.
     plain_loglik : float
-        Of the same model without random effects.
+        Log-likelihood of the same model without random effects.
     likelihood : MarginalLikelihood
         The integrated likelihood, for profiles and score tests (`mixed/estimate.py`).
     """

@@ -1,12 +1,12 @@
-"""Maximum likelihood where effects of ordered predictors have a direction, mono(x).
+"""Maximum likelihood with monotone effects of ordered predictors, mono(x).
 
-With steps between neighbouring levels in place of the effects of levels, the steps must
-be >= 0 (or <= 0). Those that are not 0 are found by the active-set method of
-non-negative least squares [Lawson and Hanson 1974, Solving Least Squares Problems, ch.
-23; for generalised linear models Rufibach 2010, Computational Statistics and Data
-Analysis 54, 1442-1456]: each set is an ordinary fit of the levels that it joins. The
-log-likelihood is concave, so that the conditions of Karush, Kuhn and Tucker prove the
-maximum: the score is 0 by all that is free, and <= 0 by steps that are 0.
+The steps between neighbouring levels must be >= 0 (or <= 0). Those that are not 0 are
+found by the active-set method of non-negative least squares [Lawson and Hanson 1974,
+Solving Least Squares Problems, ch. 23; for generalised linear models Rufibach 2010,
+Computational Statistics and Data Analysis 54, 1442-1456]: each set is an ordinary fit
+of the levels that it joins. The log-likelihood is concave, so the conditions of Karush,
+Kuhn and Tucker prove the maximum: the gradient is 0 for free parameters, and <= 0 for
+steps at 0.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _MOST_FITS = 5
 
 
 def effects_of_steps(stepped: tuple[SteppedColumns, ...], count: int) -> FloatArray:
-    """(count, count) from the effects of columns, with steps of ordered predictors in
-    their sign, to the effects of the columns of X.
+    """(count, count) matrix from effects in which ordered predictors have signed steps
+    to the effects of the columns of X.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def effects_of_steps(stepped: tuple[SteppedColumns, ...], count: int) -> FloatAr
 
 @dataclass(frozen=True)
 class MonotoneConstraints(Penalty):
-    """Constraints on steps, which leave estimates without standard errors."""
+    """Constraints on steps; estimates then have no standard errors."""
 
     @property
     def text(self) -> str:
@@ -83,11 +83,12 @@ class SteppedModel:
     estimation : Estimation
     sample : Sample
     turn : (D, D)
-        From the effects of its columns to those of the columns of the formula.
+        Matrix from the effects of its columns to those of the columns of the formula.
     bounded : (D,) bool
         The steps, which must be >= 0.
     estimated : (D,) bool
-        What the rows determine; other steps, next to levels without rows, are 0.
+        Effects that the rows determine; other steps, next to levels without rows, are
+        0.
     """
 
     method: OrdinalRegression
@@ -106,7 +107,7 @@ class SteppedModel:
         Raises
         ------
         DataError
-            Other columns determine steps, or steps determine them.
+            Steps are linearly dependent on other columns.
         """
         stepped = sample.stepped or ()
         D = sample.X.shape[1]
@@ -137,7 +138,7 @@ class SteppedModel:
 
     @cached_property
     def problem(self) -> Problem:
-        """With all steps that the rows determine."""
+        """The problem with all steps that the rows determine."""
         return self._problem(self.estimated)
 
     def _problem(self, free: BoolArray) -> Problem:
@@ -146,11 +147,11 @@ class SteppedModel:
         return self.method.problem(replace(self.sample, rows=rows))
 
     def fitted(self, free: BoolArray) -> Estimate:
-        """The maximum where the steps that are not free are 0."""
+        """The maximum with the steps that are not free held at 0."""
         return self.estimation.of(self._problem(free))
 
     def effects(self, estimate: Estimate, free: BoolArray) -> FloatArray:
-        """(D,) of the columns, 0 where they are not free."""
+        """(D,) effects of the columns, 0 where they are not free."""
         out = np.zeros(free.size)
         out[free] = estimate.problem.layout.split(estimate.coefficients).beta
         return out
@@ -162,8 +163,8 @@ class SteppedModel:
         return self.problem.from_user(np.concatenate([alpha, effects]))
 
     def scores(self, estimate: Estimate, free: BoolArray) -> FloatArray:
-        """(n_alpha + D,) scores of one case by thresholds and all columns, these
-        standardised; 0 where they are not estimated.
+        """(n_alpha + D,) mean gradient with respect to thresholds and effects of
+        standardised columns; 0 for parameters that are not estimated.
         """
         n_alpha = estimate.problem.layout.n_alpha
         at = self.problem.evaluate(self.point(estimate, free))
@@ -215,7 +216,8 @@ def monotone_estimate(
     Raises
     ------
     DataError
-        Other columns determine steps, or effects have no finite estimates.
+        Steps are linearly dependent on other columns, or effects have no finite
+        estimates.
     """
     model = SteppedModel.of(method, estimation, sample)
     estimate, free = _feasible(model)
@@ -281,7 +283,7 @@ def _at(
 
 
 def check_monotone(method: OrdinalRegression, sample: Sample) -> None:
-    """OptionError for what monotone effects do not combine with."""
+    """OptionError for parts of a model that monotone effects do not support."""
     rows = sample.rows
     plain = "write x in place of mono(x)"
     if any(own.sign == 0 for own in sample.stepped or ()):

@@ -16,12 +16,12 @@ from .unavailable import without
 @without("monotone")
 @dataclass(frozen=True, eq=False, repr=False)
 class MonotoneResults(ResultsWithoutErrors):
-    """A likelihood model in which ordered predictors have monotone effects, mono(x).
+    """A likelihood model with monotone effects of ordered predictors, mono(x).
 
-    The log-likelihood is largest among all effects whose steps between neighbouring
-    levels are >= 0 (or <= 0). Coefficients are effects against the lowest level. There
-    are no standard errors: where the constraint holds a step at 0, estimates have no
-    normal distribution.
+    The estimates maximise the likelihood over all effects whose steps between
+    neighbouring levels are >= 0 (or <= 0). Coefficients are effects against the lowest
+    level. There are no standard errors: if the constraint holds a step at 0, estimates
+    are not normally distributed.
 
     References
     ----------
@@ -52,30 +52,30 @@ class MonotoneResults(ResultsWithoutErrors):
     def monotone_test(
         self, draws: int = 10_000, seed: int | np.random.Generator = 0
     ) -> NotedFrame:
-        """Likelihood ratio test that the effects of mono() are 0, against effects in
-        their direction; of several mono() terms together.
+        """Likelihood-ratio test that the effects of mono() are 0, against monotone
+        effects; one joint test for several mono() terms.
 
         With m steps, P(chisq > c) = sum_j w_j P(chi2_j > c) over j = 1, ..., m, where
-        w_j is the probability that j of m normal estimates, with the information about
-        the steps where all are 0, are positive once they are held at 0 or above.
+        w_j is the probability that j of m normal estimates are positive once
+        constrained to be >= 0; their information is that about the steps if all are 0.
 
         Parameters
         ----------
         draws : int
-            At least 100: the w_j are shares of so many draws.
+            Number of draws for the shares w_j, at least 100.
         seed : int or numpy.random.Generator
-            Of the draws.
+            Seed of the draws.
 
         Returns
         -------
         NotedFrame
             One row: chisq >= 0, twice the gain of the log-likelihood; mean_df, the sum
-            of j w_j, between 0 and m; p_value, 1 where the gain is 0.
+            of j w_j, between 0 and m; p_value, 1 if the gain is 0.
 
         Raises
         ------
         OptionError
-            `draws` is no whole number of at least 100.
+            `draws` is not a whole number of at least 100.
         UnavailableError
             Other effects have no finite estimates without mono().
 
@@ -96,7 +96,7 @@ class MonotoneResults(ResultsWithoutErrors):
         return monotone_test(self, draws, seed)
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit, without criteria and degrees of
+        """One row of statistics of the whole fit, without AIC, BIC and degrees of
         freedom.
         """
         figures = super().glance()

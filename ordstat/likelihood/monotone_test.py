@@ -1,4 +1,4 @@
-"""Test that monotone effects are 0, by the likelihood ratio."""
+"""Likelihood-ratio test that monotone effects are 0."""
 
 from __future__ import annotations
 
@@ -56,7 +56,9 @@ def monotone_test(
 
 
 def efficient_information(model: SteppedModel, x: FloatArray) -> FloatArray:
-    """(m, m) information about the steps at a point, with all else estimated."""
+    """(m, m) information about the steps at a point, with all other parameters
+    estimated.
+    """
     problem = model.problem
     at = problem.evaluate(x)
     assert at is not None
@@ -72,8 +74,8 @@ def efficient_information(model: SteppedModel, x: FloatArray) -> FloatArray:
 def mixture_weights(
     information: FloatArray, draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    """(m + 1,) shares of draws of m estimates with this information, of mean 0, that
-    have 0, 1, ..., m positive values at the nearest point with none below 0.
+    """(m + 1,) shares of draws, of m normal estimates with mean 0 and this information,
+    whose projection on values >= 0 has 0, 1, ..., m positive entries.
 
     Examples
     --------

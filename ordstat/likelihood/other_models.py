@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AdjacentCategory(OrdinalRegression):
-    """Adjacent-category models: each level against the next lower one.
+    """Adjacent-category models: odds of each level against the next lower one.
 
-    Maximum likelihood of P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset -
-    theta_k(w))). A positive effect raises the response, and exp(beta) is the ratio of
+    Maximum likelihood estimates of P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset
+    - theta_k(w))). A positive effect raises the response, and exp(beta) is the ratio of
     the odds of a level against its lower neighbour under the logit [Agresti 2010, ch.
     4; Goodman 1983]. Effects, nominal effects, log-scale effects and offsets are as in
     `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
@@ -42,24 +42,24 @@ class AdjacentCategory(OrdinalRegression):
     link : str or (str, float)
         "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
         "log-gamma", or a name and lambda.
-        The distribution F. The last two have a parameter lambda, which is estimated
-        unless it is given.
+        It sets the distribution F. The last two have a parameter lambda, which is
+        estimated unless it is given.
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float, ElasticNet or None
-        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies. An `ElasticNet`
-        has a path of lasso or ridge fits.
+        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
+        effects, each per standard deviation of its column. `ElasticNet` fits a path of
+        lasso or ridge models.
     start : sequence of float, optional
-        Where Newton's method begins: one value for every estimated parameter, in the
-        order of `params`.
+        Starting values: one for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix
-        What predicted ranks minimise in expectation; the estimates do not depend on it.
+        Cost that predicted ranks minimise in expectation; it does not affect the
+        estimates.
     max_iter : int
-        Newton steps allowed.
+        Largest number of Newton steps.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which
-        a fit counts as converged; above 0 and at most 1.
+        Convergence tolerance, above 0 and at most 1: largest absolute component of the
+        gradient, for columns scaled to standard deviation 1.
     quadrature : int
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None
@@ -68,8 +68,8 @@ class AdjacentCategory(OrdinalRegression):
     Raises
     ------
     OptionError
-        An unknown link, threshold, penalty or cost, max_iter < 1, tol that is not
-        positive, start of the wrong length.
+        An unknown link, threshold, penalty or cost, max_iter < 1, tol
+        outside (0, 1], start of the wrong length.
 
     Examples
     --------
@@ -94,15 +94,15 @@ class AdjacentCategory(OrdinalRegression):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class MultinomialLogit(OrdinalRegression):
-    """The multinomial logit: each level against the lowest one, whatever their order.
+    """Multinomial logit model: each level against the lowest one, ignoring the order.
 
-    Maximum likelihood of log(P(y = k) / P(y = 1)) = g_k + x'b_k for the levels k above
-    the lowest [Agresti 2010, sec. 4.1]. Every term of the formula has an effect on
-    every level, so that the model does not use the order: it is the one that ordinal
-    models of the logit are compared with. exp(b_k) is the ratio of the odds of level k
-    against the lowest one. It is the adjacent-category model with nominal effects of
-    every term, in other parameters. R's VGAM has it as multinomial(refLevel = 1), nnet
-    as multinom.
+    Maximum likelihood estimates of log(P(y = k) / P(y = 1)) = g_k + x'b_k for the
+    levels k above the lowest [Agresti 2010, sec. 4.1]. Every term of the formula has an
+    effect on every level, so the model does not use the order of the levels. It is the
+    benchmark for ordinal models with the logit. exp(b_k) is the odds ratio of level k
+    against the lowest one. The model equals the adjacent-category model with nominal
+    effects of every term, in other parameters. R's VGAM has it as multinomial(refLevel
+    = 1), nnet as multinom.
 
     Parameters
     ----------
@@ -112,18 +112,18 @@ class MultinomialLogit(OrdinalRegression):
     random_penalty : None
         Fixed by the model.
     penalty : float or None
-        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies.
+        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
+        effects, each per standard deviation of its column.
     start : sequence of float, optional
-        Where Newton's method begins: one value for every estimated parameter, in the
-        order of `params`.
+        Starting values: one for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix
-        What predicted ranks minimise in expectation; the estimates do not depend on it.
+        Cost that predicted ranks minimise in expectation; it does not affect the
+        estimates.
     max_iter : int
-        Newton steps allowed.
+        Largest number of Newton steps.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which
-        a fit counts as converged; above 0 and at most 1.
+        Convergence tolerance, above 0 and at most 1: largest absolute component of the
+        gradient, for columns scaled to standard deviation 1.
 
     Raises
     ------
@@ -160,17 +160,17 @@ class MultinomialLogit(OrdinalRegression):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StereotypeLogit(OrdinalRegression):
-    """Stereotype models: effects on each level that differ by a factor alone.
+    """Stereotype models: effects on different levels are proportional to level scores.
 
-    Maximum likelihood of log(P(y = k) / P(y = 1)) = g_k + phi_k x'beta for the levels k
-    above the lowest, with phi = 0 of the lowest level and 1 of the highest [Anderson
-    1984]. The scores phi are estimated: levels whose scores are nearly equal are not
-    told apart by x, and scores that do not increase speak against the order of the
-    levels. exp(beta) is the ratio of the odds of the highest level against the lowest
-    one. Equally spaced scores are the adjacent-category model, and a multinomial logit
-    has effects of its own for each level, so that the stereotype model lies between
-    the two. Without effects the scores have no value: tests that every effect is 0
-    have no chi-squared distribution and are not given. R's VGAM has it as
+    Maximum likelihood estimates of log(P(y = k) / P(y = 1)) = g_k + phi_k x'beta for
+    the levels k above the lowest, with phi = 0 for the lowest level and 1 for the
+    highest [Anderson 1984]. The scores phi are estimated: x does not distinguish levels
+    with nearly equal scores, and scores that do not increase contradict the order of
+    the levels. exp(beta) is the odds ratio of the highest level against the lowest one.
+    With equally spaced scores this is the adjacent-category model, with separate
+    effects for each level the multinomial logit; the stereotype model lies between the
+    two. Without effects the scores are undefined: tests that every effect is 0 have no
+    chi-squared distribution and are not given. R's VGAM has it as
     rrvglm(multinomial(refLevel = 1), Rank = 1) with the corner at the highest level.
 
     Parameters
@@ -182,15 +182,15 @@ class StereotypeLogit(OrdinalRegression):
     random_penalty : None
         Fixed by the model.
     start : sequence of float, optional
-        Where Newton's method begins: one value for every estimated parameter, in the
-        order of `params`.
+        Starting values: one for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix
-        What predicted ranks minimise in expectation; the estimates do not depend on it.
+        Cost that predicted ranks minimise in expectation; it does not affect the
+        estimates.
     max_iter : int
-        Newton steps allowed.
+        Largest number of Newton steps.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which
-        a fit counts as converged; above 0 and at most 1.
+        Convergence tolerance, above 0 and at most 1: largest absolute component of the
+        gradient, for columns scaled to standard deviation 1.
 
     Raises
     ------
@@ -238,8 +238,8 @@ class StereotypeLogit(OrdinalRegression):
         )
 
     def parameter_names(self, design: Design) -> list[str]:
-        """Scores of levels are estimated where there are effects; `params` of other
-        fits has them as NaN.
+        """Scores of levels are estimated only if there are effects; otherwise they are
+        NaN in `params`.
         """
         names = super().parameter_names(design)
         if design.spec.names["location"]:
@@ -265,7 +265,7 @@ def _require_plain_logit(method: OrdinalRegression) -> None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SequentialRegression(OrdinalRegression):
-    """Maximum likelihood of a model of stages that are passed one by one.
+    """Base class of sequential models, for stages that are passed one by one.
 
     A concrete class says whether F is the probability of passing a stage or of stopping
     at it.
@@ -299,23 +299,23 @@ class SequentialRegression(OrdinalRegression):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ContinuationRatioModel(SequentialRegression):
-    """Continuation-ratio models: who passes each of several stages.
+    """Continuation-ratio models: the probability of passing each of several stages.
 
-    Maximum likelihood of P(y > k | y >= k) = F(s (x'beta + offset - theta_k(w))), for
-    stages that are passed one by one, such as years of schooling: each level
-    against the higher ones, among the rows that reach it. A positive effect raises the
-    response, and exp(beta) is the ratio of the odds of passing a stage under the logit.
-    Effects, nominal effects, log-scale effects and offsets are as in `CumulativeLink`;
-    thresholds need not increase. R's VGAM has it as cratio, whose intercepts are minus
-    the thresholds.
+    Maximum likelihood estimates of P(y > k | y >= k) = F(s (x'beta + offset -
+    theta_k(w))), for stages that are passed one by one, such as years of schooling: the
+    higher levels against each level, among the observations that reach it. A positive
+    effect raises the response; under the logit exp(beta) is the odds ratio of passing a
+    stage. Effects, nominal effects, log-scale effects and offsets are as in
+    `CumulativeLink`; thresholds need not increase. R's VGAM has it as cratio, whose
+    intercepts are minus the thresholds.
 
     Parameters
     ----------
     link : str or (str, float)
         "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
         "log-gamma", or a name and lambda.
-        The distribution F. The last two have a parameter lambda, which is estimated
-        unless it is given.
+        It sets the distribution F. The last two have a parameter lambda, which is
+        estimated unless it is given.
     direction : {"forward", "backward"}
         Whether stages are passed from the lowest level up, or from the highest down:
         then P(y < k | y <= k) = F(s (theta_{k-1}(w) - x'beta - offset)), as
@@ -323,19 +323,19 @@ class ContinuationRatioModel(SequentialRegression):
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float, ElasticNet or None
-        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies. An `ElasticNet`
-        has a path of lasso or ridge fits.
+        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
+        effects, each per standard deviation of its column. `ElasticNet` fits a path of
+        lasso or ridge models.
     start : sequence of float, optional
-        Where Newton's method begins: one value for every estimated parameter, in the
-        order of `params`.
+        Starting values: one for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix
-        What predicted ranks minimise in expectation; the estimates do not depend on it.
+        Cost that predicted ranks minimise in expectation; it does not affect the
+        estimates.
     max_iter : int
-        Newton steps allowed.
+        Largest number of Newton steps.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which
-        a fit counts as converged; above 0 and at most 1.
+        Convergence tolerance, above 0 and at most 1: largest absolute component of the
+        gradient, for columns scaled to standard deviation 1.
     quadrature : int
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None
@@ -362,22 +362,22 @@ class ContinuationRatioModel(SequentialRegression):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class StoppingRatioModel(SequentialRegression):
-    """Stopping-ratio models: who stops at each of several stages.
+    """Stopping-ratio models: the probability of stopping at each of several stages.
 
-    Maximum likelihood of P(y = k | y >= k) = F(s (theta_k(w) - x'beta - offset)). The
-    same stages as in `ContinuationRatioModel`; F is the probability of stopping at
-    a stage. The two agree for the logit, probit and cauchit, and the cloglog of one is
-    the loglog of the other. The cloglog is the grouped proportional hazards model,
-    which equals the cumulative one with this link [Laara and Matthews 1985]. R's VGAM
-    has it as sratio, with coefficients of the other sign.
+    Maximum likelihood estimates of P(y = k | y >= k) = F(s (theta_k(w) - x'beta -
+    offset)), with the stages of `ContinuationRatioModel`; F is the probability of
+    stopping at a stage. The two agree for the logit, probit and cauchit, and the
+    cloglog of one is the loglog of the other. The cloglog is the grouped proportional
+    hazards model, which equals the cumulative one with this link [Laara and Matthews
+    1985]. R's VGAM has it as sratio, with coefficients of the other sign.
 
     Parameters
     ----------
     link : str or (str, float)
         "logit", "probit", "cloglog", "loglog", "cauchit", "aranda-ordaz" or
         "log-gamma", or a name and lambda.
-        The distribution F. The last two have a parameter lambda, which is estimated
-        unless it is given.
+        It sets the distribution F. The last two have a parameter lambda, which is
+        estimated unless it is given.
     direction : {"forward", "backward"}
         Whether stages are passed from the lowest level up, or from the highest down:
         then P(y = k | y <= k) = F(s (x'beta + offset - theta_{k-1}(w))), as
@@ -385,19 +385,19 @@ class StoppingRatioModel(SequentialRegression):
     threshold : {"flexible", "symmetric", "symmetric2", "equidistant"} or matrix
         Structure of the thresholds, as in `CumulativeLink`.
     penalty : float, ElasticNet or None
-        A number w > 0 subtracts w/2 times the sum of squared effects, each per standard
-        deviation of its column; it determines every column that varies. An `ElasticNet`
-        has a path of lasso or ridge fits.
+        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
+        effects, each per standard deviation of its column. `ElasticNet` fits a path of
+        lasso or ridge models.
     start : sequence of float, optional
-        Where Newton's method begins: one value for every estimated parameter, in the
-        order of `params`.
+        Starting values: one for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix
-        What predicted ranks minimise in expectation; the estimates do not depend on it.
+        Cost that predicted ranks minimise in expectation; it does not affect the
+        estimates.
     max_iter : int
-        Newton steps allowed.
+        Largest number of Newton steps.
     tol : float
-        Largest absolute component of the score, on columns of unit deviation, at which
-        a fit counts as converged; above 0 and at most 1.
+        Convergence tolerance, above 0 and at most 1: largest absolute component of the
+        gradient, for columns scaled to standard deviation 1.
     quadrature : int
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None

@@ -37,7 +37,7 @@ class Parameters:
     thresholds : list of str
         Names of the thresholds.
     others : list of Parameter
-        All parameters but the thresholds, of which there may be very many.
+        All parameters except the thresholds, of which there may be very many.
     """
 
     thresholds: list[str]
@@ -45,7 +45,7 @@ class Parameters:
 
     @cached_property
     def records(self) -> list[Parameter]:
-        """All of them."""
+        """Records of all parameters."""
         return [
             Parameter(kind="threshold", threshold=name) for name in self.thresholds
         ] + self.others
@@ -99,7 +99,7 @@ def planned(
     n_lambda : int
         1 if the link has a parameter to estimate, else 0.
     scores : bool
-        Whether the parameters after the effects are scores of levels instead.
+        Whether the parameters after the effects are scores of levels.
     """
     columns = design.spec.column_names
     structured = list(structure)
@@ -128,10 +128,10 @@ def planned(
 
 
 def threshold_values(fit: LikelihoodFit) -> FloatArray:
-    """(K-1,) thresholds used by predictions, at zero of the nominal columns; NaN next
-    to a level without rows.
+    """(K-1,) thresholds used by predictions, with nominal columns at 0; NaN next to a
+    level without rows.
 
-    Infinite thresholds of a separated response have the value where the search stopped.
+    Infinite thresholds (separation) have the value at which the search stopped.
     """
     theta = cast(LikelihoodRule, fit.rule).alpha[:, 0]
     if fit.jacobian is None:

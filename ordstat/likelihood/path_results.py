@@ -1,5 +1,5 @@
-"""Results of an elastic net: the path, the fit at any lambda, the fit of what was
-selected, and a summary without errors.
+"""Results of an elastic net: the path, the fit at any lambda, the refit of selected
+terms, and a summary without standard errors.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ _DIVIDED = (
 class PathResults(ResultsWithoutErrors):
     """A likelihood model with an elastic net penalty, at one lambda of its path.
 
-    Coefficients are on the scale of the columns, those that were not selected are 0.
-    Predictions, errors and pictures are those of this lambda; `at` gives the fit at
+    Coefficients are on the scale of the columns; coefficients that were not selected
+    are 0. Predictions, errors and plots are those of this lambda; `at` gives the fit at
     another one.
 
     Examples
@@ -107,20 +107,20 @@ class PathResults(ResultsWithoutErrors):
 
     @property
     def path(self) -> NotedFrame:
-        """The path, a row for each lambda.
+        """The path: a row for each lambda.
 
         Returns
         -------
         pandas.DataFrame
             lambda; nonzero, the number of penalised coefficients that are not 0; df,
-            degrees of freedom with those of the thresholds; loglik; deviance_ratio, the
-            share of the deviance of the thresholds alone that is explained; aic, bic,
-            ebic; kkt, the largest distance from the conditions of an optimum as a share
-            of lambda; gap, the duality gap as a share of the objective, which bounds
-            how far it is above its minimum. It is NaN of links without a concave
-            likelihood, with offsets, and beside columns of factor 0, where no feasible
-            point of the dual problem is known. With cross-validation cv_mean and
-            cv_error, the mean score and its standard error over the folds.
+            degrees of freedom including the thresholds; loglik; deviance_ratio, the
+            explained share of the null deviance; aic, bic, ebic; kkt, the largest
+            violation of the optimality conditions as a share of lambda; gap, the
+            duality gap as a share of the objective, which bounds its distance from the
+            minimum. The gap is NaN for links without a concave likelihood, with
+            offsets, and with columns of factor 0, as no feasible point of the dual
+            problem is known. With cross-validation cv_mean and cv_error, the mean score
+            and its standard error over the folds.
 
         Examples
         --------
@@ -241,13 +241,13 @@ class PathResults(ResultsWithoutErrors):
 
     @property
     def selected(self) -> list[str]:
-        """Terms with a coefficient that is not 0."""
+        """Selected terms: those with a coefficient that is not 0."""
         return self._selected("location")
 
     @property
     def selected_nominal(self) -> list[str]:
-        """Terms of nominal= with an effect that is not 0: those that break the parallel
-        effects of the model.
+        """Selected terms of nominal=: those with an effect that is not 0, so that
+        effects are not parallel.
         """
         return self._selected("nominal")
 
@@ -263,14 +263,13 @@ class PathResults(ResultsWithoutErrors):
     def refit(self) -> LikelihoodResults:
         """The model with the selected terms, fitted by maximum likelihood.
 
-        fuse(x) is refitted with one effect for the levels that it joins, as C(x);
-        mono(x) stays. Standard errors, limits and tests do not account for the
-        selection, as a note in the summary says.
+        fuse(x) is refitted as C(x) with joined levels; mono(x) stays. Standard errors,
+        confidence limits and tests do not account for the selection.
 
         Warns
         -----
         DataWarning
-            The same.
+            Standard errors do not account for the selection.
 
         Examples
         --------
@@ -335,18 +334,19 @@ class PathResults(ResultsWithoutErrors):
         n_jobs: int = 1,
         callback: Progress | None = None,
     ) -> NotedFrame:
-        """How often the lambda of this fit selects each term in halves of the rows.
+        """Stability selection: how often this lambda selects each term in random halves
+        of the rows.
 
-        Each pair splits the rows in two, by level of the response; clusters stay
-        whole.
+        Each pair splits the rows into two halves, stratified by level of the response;
+        clusters stay together.
 
         Parameters
         ----------
         pairs : int
-            Pairs of halves, at least 1.
+            Number of pairs of halves, at least 1.
         seed : int or numpy.random.Generator
         n_jobs : int
-            Threads; -1 for one a core.
+            Number of threads; -1 for one per core.
         callback : callable(step, total, message), optional
             Called after every half.
 
@@ -354,8 +354,8 @@ class PathResults(ResultsWithoutErrors):
         -------
         pandas.DataFrame
             A row per term, the most frequent first; columns frequency and, with
-            nominal=, nominal_frequency. A note bounds the number of terms that chance
-            makes stable.
+            nominal=, nominal_frequency. A note bounds the expected number of terms that
+            are stable by chance.
 
         Raises
         ------
@@ -389,7 +389,7 @@ class PathResults(ResultsWithoutErrors):
 
     @property
     def edf(self) -> float:
-        """Degrees of freedom, of the thresholds and of the penalised coefficients."""
+        """Degrees of freedom of the thresholds and the penalised coefficients."""
         return float(self._path.df[self.fit.position])
 
     @property
@@ -398,17 +398,17 @@ class PathResults(ResultsWithoutErrors):
 
     @property
     def aic(self) -> float:
-        """That of `path` at this lambda: -2 loglik + 2 edf."""
+        """AIC of `path` at this lambda: -2 loglik + 2 edf."""
         return float(self._path.criterion("aic")[self.fit.position])
 
     @property
     def bic(self) -> float:
-        """That of `path` at this lambda: -2 loglik + log(nobs) edf."""
+        """BIC of `path` at this lambda: -2 loglik + log(nobs) edf."""
         return float(self._path.criterion("bic")[self.fit.position])
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the fit at this lambda: that of `path`, with the number
-        of observations.
+        """One row of statistics of the fit at this lambda: the row of `path`, with the
+        number of observations.
         """
         row = pd.DataFrame(self.path).iloc[[self.fit.position]].reset_index(drop=True)
         row.insert(0, "nobs", self.nobs)

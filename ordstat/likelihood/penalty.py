@@ -25,7 +25,7 @@ class Penalty(ABC):
     Attributes
     ----------
     determines : bool
-        Whether effects that the data do not determine have estimates.
+        Whether the penalty gives estimates to effects that the data do not determine.
     text : str
         Name in a summary.
     """
@@ -57,8 +57,8 @@ class Penalty(ABC):
 class MeanLogScale:
     """Mean log scale t = constant + v'x of the rows at coordinates x.
 
-    Effects times exp(-t) are those at the mean of the log-scale columns, wherever these
-    have their origin: a penalty must depend on nothing else.
+    Effects times exp(-t) are those at the mean of the log-scale columns, so that a
+    penalty does not depend on the origin of these columns.
     """
 
     constant: float

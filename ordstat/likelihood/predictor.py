@@ -1,5 +1,4 @@
-"""The predictors of a likelihood model, eta_k = s (theta_k - H), and how they move with
-the parameters.
+"""The predictors of a likelihood model, eta_k = s (theta_k - H), and their derivatives.
 
 theta_k = w'alpha_k with w = (1, nominal columns), H = x'beta + offset, s = exp(-tau),
 tau = z'zeta + scale offset. The log-probability of a row depends on theta_k for some k,
@@ -92,7 +91,7 @@ class Predictor:
 
     @cached_property
     def s(self) -> FloatArray:
-        """(n,) inverse scale; infinite where the spread is 0 to rounding."""
+        """(n,) inverse scale; infinite where the scale is 0 up to rounding."""
         with np.errstate(over="ignore"):
             return np.exp(-self.tau)
 
@@ -123,7 +122,7 @@ class Predictor:
 
     def ends(self, y: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(n,) eta_y, eta_{y-1} and their difference, infinite if the level has no such
-        end; of answers (2, n) known in part those of the highest and the lowest level.
+        end; for censored answers (2, n) those of the highest and the lowest level.
         """
         last = self.n_thresholds
         lowest, highest = lowest_and_highest(y)

@@ -1,4 +1,4 @@
-"""The problem that a fit maximises: rows, columns and estimated parameters."""
+"""The maximisation problem of a fit: rows, columns and estimated parameters."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Problem:
         Structure of the thresholds between the levels present.
     confounded : tuple of int
         Indices, among all parameters, of log-scale effects and lambda that are left
-        out, as cell probabilities do not determine them. Such a lambda keeps its start
-        value.
+        out, as cell probabilities do not determine them. Such a lambda keeps its
+        starting value.
     n_lambda : int
         1 if the link has a parameter that the user did not fix, whether estimated or
         confounded.
@@ -88,8 +88,8 @@ class Problem:
     ) -> Problem:
         """The problem of a sample, with the parameter of a `flexible` link, if given.
 
-        `columns` are the nominal and location columns together, and those of the log
-        scale, where they are known. With `ridge` no column that varies is aliased.
+        `columns` are the scales of the nominal and location columns together, and of
+        the log-scale columns, if known. With `ridge` no column that varies is aliased.
 
         Raises
         ------
@@ -180,7 +180,7 @@ class Problem:
         return replace(self, sample=sample, location=none, nominal=none, scale=none)
 
     def of_rows(self, index: IntArray | slice) -> Problem | None:
-        """The problem on a part of the rows; None if that lacks a level."""
+        """The problem for a part of the rows; None if they lack a level."""
         part = self.sample.take(index)
         counts = part.counts()
         if np.all(counts > 0.0):
@@ -238,8 +238,8 @@ class Problem:
         return None if at is None else at.along(self.expansion, self.user.n_alpha)
 
     def runs_away(self, optimum: Optimum) -> bool:
-        """Whether estimates are infinite, where predictors are not linear in the
-        parameters; of others `recession` finds the directions.
+        """Whether estimates are infinite, if predictors are not linear in the
+        parameters; for linear ones `recession` finds the directions.
         """
         return False
 
@@ -288,8 +288,8 @@ class Problem:
         Raises
         ------
         DataError
-            A link with a parameter has no finite quantile there, or has the same one
-            at different shares.
+            A link with a parameter has no finite quantile at a share, or equal
+            quantiles at different shares.
         """
         theta = self.family.start(self.counts / self.counts.sum())
         link = self.family.link
@@ -416,10 +416,11 @@ class Problem:
         return out
 
     def over_levels(self, values: FloatArray, outside: float) -> FloatArray:
-        """(K-1, ...) from the thresholds between levels present; `outside` with its
-        sign if they are infinite.
+        """(K-1, ...) values for all thresholds, from those between levels present;
+        `outside` with its sign for infinite thresholds.
 
-        Between levels with rows a threshold that is not infinite equals the one before.
+        Between levels with rows, a finite threshold next to an empty level equals the
+        previous one.
         """
         below = np.cumsum(self.present)[:-1]  # levels with rows up to each threshold
         bottom, top = self.family.infinite_thresholds(self.present)
@@ -450,7 +451,7 @@ class Problem:
         return ModelRows.of(self.sample.rows)
 
     def of_all_columns(self, estimates: FloatArray) -> Coefficients:
-        """Estimates on the user's scale with an effect for every column, 0 of aliased
+        """Estimates on the user's scale with an effect for every column, 0 for aliased
         ones.
         """
         at = self.layout.split(estimates)

@@ -1,6 +1,4 @@
-"""Profile likelihoods: the likelihood maximised with one parameter held, and the ends
-of the intervals that follow.
-"""
+"""Profile likelihoods, maximised with one parameter held, and confidence limits."""
 
 from __future__ import annotations
 
@@ -71,10 +69,10 @@ def _height(optimum: Optimum) -> float:
 def crossing(
     deviance: Callable[[float], float], centre: float, step: float, drop: float
 ) -> float:
-    """The value beyond the estimate at which the deviance equals `drop`; its root is
-    nearly linear.
+    """The value beyond the estimate at which the deviance equals `drop`, found on its
+    nearly linear square root.
 
-    NaN if the profile does not reach it.
+    NaN if the profile does not reach `drop`.
 
     Parameters
     ----------
@@ -132,8 +130,8 @@ def outwards(
     start: M,
     maximum: Callable[[M, float], M | None],
 ) -> list[M | None]:
-    """The maxima with a parameter held at each value, each from the one before it on
-    its side of the estimate; None once one is lost.
+    """The maxima with a parameter held at each value, each started at the previous one
+    on its side of the estimate; None after a failure.
 
     Parameters
     ----------
@@ -141,9 +139,10 @@ def outwards(
     centre : float
         The estimate.
     start
-        The maximum there.
+        The maximum at the estimate.
     maximum : callable
-        From a maximum nearby and a value to the maximum at this value, or None.
+        Function of a nearby maximum and a value; gives the maximum at this value, or
+        None.
     """
     maxima = list[M | None]([None] * values.size)
     for side in (np.flatnonzero(values >= centre), np.flatnonzero(values < centre)):
@@ -168,12 +167,12 @@ class ProfileLikelihood:
         The maximum.
     total_weight : float
     determined : Determined or None
-        What the data determine; None where every estimate is finite.
+        What the data determine; None if every estimate is finite.
     concave : bool
-        Whether the objective is concave, so that each side has one end.
+        Whether the objective is concave, so that there is one limit on each side.
     other_branches : callable
-        From coordinates to others from which the profile may have a higher branch:
-        other values of lambda, no effects, equal scales.
+        From coordinates to other starting points from which the profile may have a
+        higher branch: other values of lambda, no effects, equal scales.
     """
 
     objective: Objective
@@ -193,7 +192,7 @@ class ProfileLikelihood:
 
     @cached_property
     def loglik(self) -> float:
-        """At the maximum.
+        """The log-likelihood at the maximum.
 
         Raises
         ------
@@ -209,12 +208,13 @@ class ProfileLikelihood:
         return at.loglik
 
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
-        """The value at which the deviance has risen by `drop`.
+        """The confidence limit: the value at which the deviance has increased by
+        `drop`.
 
         Parameters
         ----------
         index : int
-            Of the parameter, among the estimated ones.
+            Position of the parameter among the estimated ones.
         direction : {-1, 1}
             Below or above the estimate.
         drop : float > 0
@@ -224,8 +224,8 @@ class ProfileLikelihood:
         -------
         (value, reason)
             The value is infinite if the estimate is, and NaN if the profile does not
-            reach it. Where the profile jumps over `drop`, it is the place of the jump,
-            which the reason says. The reason is empty otherwise.
+            reach `drop`. If the profile jumps over `drop`, the value is the place of
+            the jump, and the reason says so; otherwise the reason is empty.
         """
         if self.determined is not None:
             tends = float(self.determined.limits(np.eye(self.x.size)[[index]])[0])
@@ -459,11 +459,11 @@ class ProfileLikelihood:
         )
 
     def held(self, index: int, values: FloatArray) -> list[Optimum | None]:
-        """The maxima with the parameter held at each value, each starting from the
-        previous one; None if lost.
+        """The maxima with the parameter held at each value, each started at the
+        previous one; None after a failure.
 
-        From the estimate outwards, and from the limits that `end` has found: those may
-        lie on a higher branch than small steps from the estimate lead to.
+        They start at the estimate and go outwards, and again at the limits found by
+        `end`, which may lie on a higher branch than small steps from the estimate reach.
         """
         a = self.user.gradient(index)
         maxima = list[Optimum | None]([None] * values.size)

@@ -1,4 +1,4 @@
-"""Penalised likelihoods with corners: lasso, ridge, group lasso, bounds.
+"""Penalised likelihoods with nonsmooth penalties: lasso, ridge, group lasso, bounds.
 
 Minimises -loglik(theta, b) / N + sum_g (l1_g ||b_g|| + l2_g ||b_g||^2 / 2) over free
 parameters theta and penalised coefficients b, lower <= b <= upper, by proximal Newton
@@ -69,7 +69,7 @@ class Products(Protocol):
 
     @property
     def diagonal(self) -> float:
-        """About the size of the diagonal of S = B - C'T^-1 C."""
+        """Approximate size of the diagonal of S = B - C'T^-1 C."""
 
     def solved(self, theta: FloatArray) -> FloatArray:
         """(t,) T^-1 theta."""
@@ -94,8 +94,8 @@ class Model(Protocol):
     def score(
         self, theta: FloatArray, b: FloatArray
     ) -> tuple[float, FloatArray, Blocks | None] | None:
-        """The log-likelihood, its derivatives (t + p,), and `information` by all
-        coefficients where that costs little more; None outside the domain.
+        """The log-likelihood, its derivatives (t + p,), and `information` for all
+        coefficients if that costs little more; None outside the domain.
         """
 
     def information(
@@ -124,10 +124,10 @@ class Shrinkage:
     starts : (G + 1,)
         Where the groups begin, and p.
     l1, l2 : (G,)
-        Of each group: weight of its length, and of half its squared length. Infinite l1
+        Weights of the length of each group, and of half its squared length. Infinite l1
         keeps a group at 0.
     lower, upper : (p,)
-        Bounds, lower <= 0 <= upper; only of groups of one.
+        Bounds, lower <= 0 <= upper; only for groups of one coefficient.
     """
 
     starts: IntArray
@@ -153,7 +153,7 @@ class Shrinkage:
 
     @cached_property
     def smooth(self) -> bool:
-        """Whether it has neither corners nor bounds."""
+        """Whether it is differentiable everywhere and has no bounds."""
         return not (self.bounded or self.l1.any())
 
     @cached_property
@@ -175,11 +175,11 @@ class Shrinkage:
         return float(weights @ lengths)
 
     def residual(self, slope: FloatArray, b: FloatArray) -> FloatArray:
-        """(p,) how far b is from the conditions of an optimum, by each coefficient.
+        """(p,) violation of the optimality conditions, for each coefficient of b.
 
-        `slope` (p,) is the gradient of loglik / N. Of a group that is not 0 it is what
-        slope and penalty leave; at 0, by how much the slope exceeds l1. A bound absorbs
-        what pulls against it.
+        `slope` (p,) is the gradient of loglik / N. For a nonzero group the violation is
+        the slope minus the gradient of the penalty; for a zero group it is the excess
+        of the slope over l1. Slopes that push against a bound do not count.
         """
         if self.single:
             pull = slope - self.l2 * b
@@ -218,8 +218,8 @@ class Shrinkage:
         return np.flatnonzero(np.isin(self.group, groups))
 
     def conjugate(self, slope: FloatArray) -> tuple[float, float]:
-        """The largest share t <= 1 of a slope (p,) at which the convex conjugate of the
-        penalty is finite, and its value there.
+        """The largest multiple t <= 1 of a slope (p,) at which the convex conjugate of
+        the penalty is finite, and its value there.
         """
         slope = np.where(self.lower == 0.0, np.maximum(slope, 0.0), slope)
         slope = np.where(self.upper == 0.0, np.minimum(slope, 0.0), slope)
@@ -289,7 +289,7 @@ class PenalisedPoint:
     def of(
         cls, model: Model, theta: FloatArray, b: FloatArray
     ) -> PenalisedPoint | None:
-        """None outside the domain."""
+        """The point with its log-likelihood; None outside the domain."""
         found = model.score(theta, b)
         if found is None:
             return None
@@ -321,7 +321,7 @@ class Quadratic:
     bound : (A,)
         Largest eigenvalue of the block of each group.
     factor, kept : (q, q) and (q + 1,)
-        What `minimise` keeps of its last exact solve.
+        Stored by `minimise` from its last exact solve.
     """
 
     groups: IntArray
@@ -338,7 +338,7 @@ class Quadratic:
     def at(
         cls, model: Model, point: PenalisedPoint, penalty: Shrinkage, groups: IntArray
     ) -> Quadratic | None:
-        """At a point; None if the curvature is not that of a maximum in theta."""
+        """The approximation at a point; None unless it has a maximum in theta."""
         active = penalty.members(groups)
         blocks = point.information
         if blocks is None:
@@ -416,7 +416,7 @@ class SmoothQuadratic:
     def at(
         cls, model: Model, point: PenalisedPoint, penalty: Shrinkage
     ) -> SmoothQuadratic | None:
-        """At a point; None if the curvature is not that of a maximum in theta."""
+        """The approximation at a point; None unless it has a maximum in theta."""
         products = model.products(point.theta, point.b)
         if products is None:
             return None
@@ -475,11 +475,10 @@ class PathPoint:
     point : PenalisedPoint
     penalty : Shrinkage
     residual : float
-        Largest distance from the conditions of an optimum, of all coefficients and
-        theta.
+        Largest violation of the optimality conditions, over all coefficients and theta.
     steps : int
     quadratic : Quadratic, SmoothQuadratic or None
-        The last one that was used.
+        The last approximation that was used.
     """
 
     point: PenalisedPoint
@@ -560,9 +559,9 @@ def solve(
     likely : (G,) bool
         Groups that may not be 0 at the minimum, beside those that are not 0.
     quadratic : Quadratic, optional
-        One near the point.
+        An approximation near the point.
     max_iter : int
-        Most steps.
+        Largest number of steps.
     """
     before = np.inf
     steps = 0
@@ -678,7 +677,7 @@ def follow(
     point : PenalisedPoint
     penalties : iterable of (Shrinkage, tolerance of the residual)
     max_iter : int
-        Most steps of each.
+        Largest number of steps for each penalty.
     """
     strongest: FloatArray | None = None
     quadratic: Quadratic | SmoothQuadratic | None = None

@@ -1,6 +1,4 @@
-"""Maximum likelihood of a regression for ordered levels: options, checks and
-the fit.
-"""
+"""Base class of likelihood models for ordered levels: options, checks and the fit."""
 
 from __future__ import annotations
 
@@ -109,11 +107,11 @@ def _check_partial(sample: Sample) -> None:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OrdinalRegression(Method):
-    """Maximum likelihood under a family: location, nominal and log-scale effects, a
-    link, threshold structures.
+    """Base class of models fitted by maximum likelihood: location, nominal and
+    log-scale effects, a link, threshold structures.
 
-    A concrete class in `clm.py` or `other_models.py` names its `family`; its docstring
-    lists the options.
+    A concrete class in `clm.py` or `other_models.py` sets `family`; its docstring lists
+    the options.
     """
 
     link: str | tuple[str, float] = "logit"
@@ -151,7 +149,7 @@ class OrdinalRegression(Method):
 
     @property
     def elastic_net(self) -> ElasticNet | None:
-        """The penalty, if it has a path of lambda."""
+        """The penalty, if it is an elastic net with a path of lambda."""
         return self.penalty if isinstance(self.penalty, ElasticNet) else None
 
     @property
@@ -217,7 +215,7 @@ class OrdinalRegression(Method):
         )
 
     def check_size(self, sample: Sample) -> None:
-        """Refuse more levels than a fit takes in little time and memory."""
+        """Raise an error for too many levels for the available time and memory."""
         n_levels = sample.n_levels
         jeffreys = self.penalty == Jeffreys().text
         if jeffreys and n_levels > MOST_JEFFREYS_LEVELS:
@@ -240,8 +238,8 @@ class OrdinalRegression(Method):
             )
 
     def memory(self, sample: Sample) -> float:
-        """Bytes of the information matrix where thresholds are not neighbours, and of
-        the terms of the rows that are summed at a time.
+        """Bytes of the information matrix, if it is not banded, and of the terms of the
+        rows that are summed at a time.
         """
         size = _ROW_BYTES * sample.n
         independent = sample.rows.random is None
@@ -313,14 +311,12 @@ class OrdinalRegression(Method):
 
     @property
     def refuses_crossing(self) -> bool:
-        """Whether rows with thresholds out of order are an error, rather than a
-        warning.
-        """
+        """Whether rows with crossing thresholds raise an error instead of a warning."""
         return False
 
     @property
     def ridge(self) -> bool:
-        """Whether a penalty determines effects that the data do not."""
+        """Whether a penalty determines effects that the data leave undetermined."""
         if self.elastic_net is not None:
             return True
         penalty = _penalty(self.penalty)
@@ -343,7 +339,7 @@ class OrdinalRegression(Method):
     def problem(
         self, sample: Sample, columns: tuple[ColumnScales, ColumnScales] | None = None
     ) -> Problem:
-        """What is maximised; `columns` as in `Problem.of`."""
+        """The maximisation problem; `columns` as in `Problem.of`."""
         link = self._latent()
         flexible = None
         if isinstance(link, FlexibleLink):
@@ -469,7 +465,7 @@ class OrdinalRegression(Method):
         return f"{name}, lambda = {lam:g}"
 
     def facts(self) -> tuple[tuple[str, Any], ...]:
-        """Header lines that these methods have in common."""
+        """Header lines of the summary that these methods share."""
         threshold = self.threshold
         if not isinstance(threshold, str):
             threshold = shown_value(threshold)

@@ -1,4 +1,4 @@
-"""Advice where estimates are infinite or diverge: what the method at hand takes."""
+"""Advice for infinite or diverging estimates, with what the method supports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDER = "method='multinomial' and penalty=1.0"
 
 
 def penalties(r: LikelihoodResults) -> list[str]:
-    """The penalties that make the estimates of this fit finite; none if it takes
+    """The penalties that make the estimates of this fit finite; empty if the method has
     none.
     """
     fit = r.fit
@@ -45,11 +45,11 @@ def remedies(
     ----------
     r : LikelihoodResults
     *others : str
-        What else helps.
+        Further remedies.
     first : tuple of str
-        What helps best, before the penalties.
+        The best remedies, named before the penalties.
     fit : str
-        What a penalty is given to, such as "fit all frames".
+        Words for fitting with a penalty, such as "fit all frames".
     """
     given = " or ".join(penalties(r))
     penalised = [f"{fit} with {given}"] if given else []

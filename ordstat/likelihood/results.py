@@ -1,5 +1,5 @@
-"""What a likelihood fit can be asked: each method has signature and docstring, and
-calls the function of its topic.
+"""Results of likelihood fits: signatures and docstrings of the methods, which call the
+functions of their topics.
 """
 
 from __future__ import annotations
@@ -80,10 +80,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LikelihoodResults(OrdinalResults):
-    """A fitted cumulative link model, P(response <= k) = F(threshold_k - H).
+    """A fitted likelihood model of ordered levels; by default the cumulative link
+    model, P(response <= k) = F(threshold_k - H).
 
-    A positive coefficient raises the response. Standard errors come from the observed
-    information, and are cluster-robust if the fit has clusters; see `with_vcov`.
+    A positive coefficient raises the response (multinomial: the odds of its level).
+    Standard errors come from the observed information, and are cluster-robust if the
+    fit has clusters; see `with_vcov`.
 
     Examples
     --------
@@ -116,8 +118,8 @@ class LikelihoodResults(OrdinalResults):
         return self.family.name
 
     def estimates(self) -> list[Table]:
-        """Coefficients and thresholds by their kind; infinite ones of a separated
-        response as such.
+        """Tables of coefficients and thresholds by kind; infinite estimates
+        (separation) are shown as infinite.
         """
         titles = {
             "location": "Coefficients",
@@ -260,7 +262,7 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def curve_coefficients(self) -> IntArray:
-        """Positions of those of curves, which have no meaning one by one."""
+        """Positions of the coefficients of curves, which have no meaning one by one."""
         curves = [smooth for smooth in self.design.smooths if not smooth.levels]
         return self._of_smooths(curves)
 
@@ -304,7 +306,7 @@ class LikelihoodResults(OrdinalResults):
 
     @cached_property
     def own_covariance(self) -> Covariance:
-        """The covariance behind standard errors, limits and Wald tests."""
+        """The covariance used for standard errors, confidence limits and Wald tests."""
         chosen = own_covariance(self.design) if self.robust is None else self.robust
         return (
             chosen
@@ -321,14 +323,14 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def design_df(self) -> float:
-        """Degrees of freedom of a survey design, of t-values and Wald F tests; infinite
-        without one.
+        """Degrees of freedom of a survey design, for t and Wald F tests; infinite
+        without a design.
         """
         return self.own_covariance.df
 
     @property
     def error_words(self) -> str:
-        """What the standard errors are."""
+        """Description of the standard errors."""
         if self.fit.smooths is not None:
             return "Bayesian, of penalised curves"
         return self.own_covariance.words
@@ -349,13 +351,13 @@ class LikelihoodResults(OrdinalResults):
         ----------
         type : str, dict or matrix, optional
             "model": inverse of the observed information. "HC0": sandwich; "HC1": the
-            same times n / (n - p), with n > p. "cluster": sandwich summed within the
-            clusters of the fit, times G / (G - 1). {"cluster": "judge", "type": "CR1"}:
-            the same for other clusters, a column of the data or one value per row of
-            the fit. "CR2", or {"cluster": "judge", "type": "CR2"}: corrected for few
-            clusters. Without a type, fewer than 20 clusters get CR2 if it is available,
-            else "CR1". A matrix of your own: see `with_vcov`. None: the covariance of
-            the fit (see `covariance`).
+            same times n / (n - p), with n > p. "cluster": sandwich of scores summed
+            within the clusters of the fit, times G / (G - 1). {"cluster": "judge",
+            "type": "CR1"}: the same for other clusters, given as a column of the data
+            or one value per row of the fit. "CR2", or {"cluster": "judge", "type":
+            "CR2"}: corrected for few clusters. Without a type, fewer than 20 clusters
+            get CR2 if it is available, else CR1. A matrix: see `with_vcov`. None: the
+            covariance of the fit (see `covariance`).
 
         Returns
         -------
@@ -363,14 +365,14 @@ class LikelihoodResults(OrdinalResults):
 
         Notes
         -----
-        CR2 is that of Bell and McCaffrey (2002) as Pustejovsky and Tipton (2018) define
-        it, with the multinomial covariance at the fitted probabilities as working
-        model. With two levels and the logit it equals R's clubSandwich for glm. Tests
-        of single coefficients, and limits of predictions, effects and means, have
-        Satterthwaite's degrees of freedom; there are no joint tests.
+        CR2 is the estimator of Bell and McCaffrey (2002) as defined by Pustejovsky and
+        Tipton (2018), with the multinomial covariance at the fitted probabilities as
+        working model. With two levels and the logit it equals R's clubSandwich for glm.
+        Tests of single coefficients, and confidence limits of predictions, effects and
+        means, use Satterthwaite's degrees of freedom; there are no joint tests.
 
-        With random effects clusters must be whole groups, or unions of them; HC0, HC1
-        and CR2 are not available.
+        With random effects, clusters must consist of whole groups; HC0, HC1 and CR2 are
+        not available.
 
         Examples
         --------
@@ -389,8 +391,8 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def random_parameters(self) -> Any:
-        """Standard deviations and correlations of random effects; None
-        without these.
+        """Standard deviations and correlations of random effects; None without random
+        effects.
         """
         return None
 
@@ -411,8 +413,8 @@ class LikelihoodResults(OrdinalResults):
         """(P' + m, P' + m) covariance of the estimated parameters, including those of
         random effects.
 
-        Where estimates are infinite it holds for functions that the data determine
-        (`fit.determined`), and no others.
+        With infinite estimates it holds only for functions that the data determine
+        (`fit.determined`).
         """
         if self.bias_reduced is not None:
             return self.bias_reduced.covariance(self.fit.model_covariance.dense())
@@ -467,9 +469,9 @@ class LikelihoodResults(OrdinalResults):
         """Number of estimated parameters, including those of the covariance of random
         effects.
 
-        Where there are smooth terms, effective degrees of freedom with what the
-        estimated smoothness adds [Wood, Pya and Saefken 2016, JASA 111, 1548-1563,
-        section 4], as in AIC() of R's mgcv; `smooths()` has those of the curves.
+        With smooth terms, effective degrees of freedom, corrected for estimated
+        smoothing parameters [Wood, Pya and Saefken 2016, JASA 111, 1548-1563, section
+        4], as in AIC() of R's mgcv; `smooths()` has those of each curve.
         """
         return self.fit.edf
 
@@ -480,14 +482,14 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def aic(self) -> float:
-        """-2 loglik + 2 edf; refused unless the fit maximises the likelihood of
-        independent rows.
+        """-2 loglik + 2 edf; UnavailableError unless the fit maximises the likelihood
+        of independent observations.
         """
         return self._criterion("aic", 2.0)
 
     @property
     def bic(self) -> float:
-        """-2 loglik + log(nobs) edf; refused like `aic`."""
+        """-2 loglik + log(nobs) edf; UnavailableError as for `aic`."""
         return self._criterion("bic", float(np.log(self.nobs)))
 
     def _criterion(self, name: str, k: float) -> float:
@@ -496,7 +498,7 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def deviance(self) -> float:
-        """-2 loglik: twice the distance from the saturated model of single rows."""
+        """-2 loglik; a saturated model of single observations has loglik 0."""
         return -2.0 * float(self.loglik)
 
     # Questions
@@ -515,16 +517,16 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         section : {"model", "fit", "errors", "margins", "bounds", "all"}, optional
-            One part in full, or all; by default one screen of the most important
-            figures.
+            One section in full, or all; by default one screen with the most important
+            results.
         exponentiate : bool, optional
-            Whether to show exp() of the effects with limits: odds ratios (logit),
-            hazard ratios (cloglog) or, for other links, exponents. By default the one
-            screen shows ratios of odds and hazards.
+            Whether to show exp() of the effects with confidence limits: odds ratios
+            (logit), hazard ratios (cloglog) or, for other links, exponentials. By
+            default only the one-screen summary shows odds and hazard ratios.
         level : float in (0, 1)
             Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
-            Size of the change of numeric variables that effects describe, as in `tidy`.
+            Change of numeric variables to which effects refer, as in `tidy`.
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
 
@@ -545,7 +547,7 @@ class LikelihoodResults(OrdinalResults):
         return likelihood_summary(self, section, exponentiate, level, per, labels)
 
     def summary_data(self) -> Report:
-        """All of the summary as data."""
+        """The whole summary as data."""
         return self.summary("all").report
 
     def tidy(
@@ -558,22 +560,23 @@ class LikelihoodResults(OrdinalResults):
         """One row per parameter: term, estimate, std_error, statistic, p_value,
         conf_low, conf_high, coef_type.
 
-        Under a CR2 covariance also df, the degrees of freedom of t.
+        Under a CR2 covariance also df, the degrees of freedom of the t distribution.
 
         Parameters
         ----------
         conf_int : bool
             Whether to give confidence intervals.
         exponentiate : bool
-            Ratios in place of effects and their limits: of odds (logit), of hazards,
-            exp(-estimate) (cloglog), else exp(estimate). Thresholds stay; std_error,
-            statistic and p_value are those of the coefficient.
+            Ratios instead of effects, with their confidence limits: odds ratios
+            (logit), hazard ratios exp(-estimate) (cloglog), else exp(estimate).
+            Thresholds stay; std_error, statistic and p_value are those of the
+            coefficient.
         level : float
             Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
-            Size of the change of numeric variables: {"age": 10} multiplies the
-            coefficients of age, their errors and limits by 10; "sd" is one standard
-            deviation of each. `attrs["per"]` lists the terms.
+            Change of numeric variables to which effects refer: {"age": 10} multiplies
+            the coefficients of age, their standard errors and limits by 10; "sd" is one
+            standard deviation of each. `attrs["per"]` lists the terms.
 
         Returns
         -------
@@ -605,7 +608,7 @@ class LikelihoodResults(OrdinalResults):
         return tidy_parameters(self, conf_int, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
-        """One row of figures of the whole fit.
+        """One row of statistics of the whole fit.
 
         Instead of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df,
         wald_p_value; with a survey design or CR2 wald_F, wald_df, wald_df_resid,
@@ -623,17 +626,16 @@ class LikelihoodResults(OrdinalResults):
         return likelihood_figures(self)
 
     def with_vcov(self, vcov: Any) -> Self:
-        """The same fit with another covariance in se, confint, summary, tidy, predict
-        and Wald tests.
+        """The fit with another covariance for se, confint, summary, tidy, predict and
+        Wald tests.
 
         Parameters
         ----------
         vcov : str, dict or matrix
-            As in `vcov`, or a covariance matrix of your own, such as that of a
-            jackknife or of a two-stage estimator: a frame with the names of
-            `fit.vcov()` on both sides, in any order, or an array in their order.
-            Statistics are then normal, and likelihood-ratio tests and profiles are
-            refused.
+            As in `vcov`, or a covariance matrix, such as that of a jackknife or a
+            two-stage estimator: a frame with the names of `fit.vcov()` on both sides,
+            in any order, or an array in their order. Tests are then normal, and
+            likelihood-ratio tests and profiles raise an error.
 
         Raises
         ------
@@ -672,29 +674,28 @@ class LikelihoodResults(OrdinalResults):
         ----------
         parm : str, int or a sequence of them, optional
             Parameters by name, as in `params` or as printed ("temp: warm"), or by
-            position in `params` (from 0), or terms; by default all parameters. A
-            fraction here is taken as the level: confint(0.9).
+            position in `params` (from 0), or terms; by default all parameters. A number
+            between 0 and 1 is taken as the level: confint(0.9).
         level : float in (0, 1)
         type : {"wald", "profile"}
-            Estimate plus and minus the normal quantile (that of t under a CR2
-            covariance and survey designs) times the standard error; or the values at
-            which the likelihood, maximised over all other parameters, has fallen by
+            "wald": estimate plus and minus the normal quantile (under CR2 and survey
+            designs the t quantile) times the standard error. "profile": the values at
+            which the log-likelihood, maximised over all other parameters, has fallen by
             half the chi-squared quantile.
 
         Returns
         -------
         pandas.DataFrame
             Profile limits are infinite if the estimate is, and NaN if the likelihood
-            does not fall far enough. Where it jumps over the height of a limit, as it
-            may with scale effects, the limit is the place of the jump.
-            `attrs["reasons"]` tells of these limits, by (parameter, "lower" or
-            "upper").
+            does not fall far enough. If the profile jumps over the level of a limit, as
+            it may with scale effects, the limit is the place of the jump.
+            `attrs["reasons"]` explains such limits, by (parameter, "lower" or "upper").
 
         Raises
         ------
         OptionError
-            Unknown type or parameter, level outside (0, 1), or profile limits with a
-            robust covariance.
+            Unknown type or parameter, or level outside (0, 1); UnavailableError for
+            profile limits with a robust covariance, a survey design or smooth terms.
 
         Examples
         --------
@@ -718,8 +719,8 @@ class LikelihoodResults(OrdinalResults):
         level: float = 0.99,
         points: int = 21,
     ) -> pd.DataFrame:
-        """The profile likelihood of parameters, for plotting: straight lines of z mean
-        that Wald limits are good.
+        """The profile likelihood of parameters, for plotting: if z is a straight line,
+        Wald confidence limits are accurate.
 
         Parameters
         ----------
@@ -727,25 +728,26 @@ class LikelihoodResults(OrdinalResults):
             Parameters by name, as in `params` or as printed ("temp: warm"), or by
             position in `params` (from 0), or terms; by default all parameters.
         level : float in (0, 1)
-            Values range between the profile limits of this level; up to 5 standard
-            errors where there is no limit, and to where the profile is level before an
-            infinite estimate.
+            Values range between the profile confidence limits of this level; up to 5
+            standard errors from the estimate where there is no limit, and to where the
+            profile levels off before an infinite estimate.
         points : int
-            Values of each parameter, half on either side of the estimate.
+            Number of values for each parameter, half of them on either side of the
+            estimate.
 
         Returns
         -------
         pandas.DataFrame
-            One row per value: parameter, value, z (signed root of the deviance),
+            One row per value: parameter, value, z (signed square root of the deviance),
             loglik. NaN beyond a limit that is not found; `attrs["notes"]` say which.
 
         Raises
         ------
         OptionError
-            An unknown parameter, a level outside (0, 1), fewer than 3 points, or robust
-            standard errors.
+            An unknown parameter, a level outside (0, 1), or fewer than 3 points.
         UnavailableError
-            A standard deviation or correlation of random effects.
+            Robust standard errors, a survey design or smooth terms; a standard
+            deviation or correlation of random effects.
 
         Examples
         --------
@@ -769,33 +771,33 @@ class LikelihoodResults(OrdinalResults):
         statistic: Callable[[Any], Any] | None = None,
         callback: Progress | None = None,
     ) -> Bootstrap:
-        """Fit again to resampled rows or clusters, or with random effects to simulated
-        responses.
+        """Bootstrap estimates from resampled rows or clusters or, with random effects,
+        from simulated responses.
 
         Parameters
         ----------
         n : int
-            Replicates, at least 2.
+            Number of replicates, at least 2.
         seed : int or numpy.random.Generator
-            Same seed, same result, whatever `n_jobs` is.
+            Seed of the draws; the result does not depend on `n_jobs`.
         n_jobs : int
-            Processes, by joblib; -1 for all processors.
+            Number of processes, by joblib; -1 for all processors.
         cluster : str or values, optional
-            Draw whole clusters: a column of the data, or one value per row of the fit;
+            Clusters to resample: a column of the data, or one value per row of the fit;
             by default the clusters of the fit. Leave it out with random effects: every
-            draw then has new effects for all groups and new responses from the fitted
-            model (parametric bootstrap).
+            replicate then simulates new effects for all groups and new responses from
+            the fitted model (parametric bootstrap).
         statistic : callable(LikelihoodResults) -> number, Series or vector, optional
-            Computed on each draw instead of the estimates, such as `lambda fit:
-            fit.aic`; the drawn rows are case weights of that fit.
+            Computed for each replicate instead of the estimates, such as `lambda fit:
+            fit.aic`; resampled rows are case weights of that fit.
         callback : callable(step, total, message), optional
             Called after every replicate.
 
         Returns
         -------
         Bootstrap
-            `.replicates`, `.se`, `.bias`, `.confint(level)`, and `.notes` on replicates
-            that failed or are separated.
+            `.replicates`, `.se`, `.bias`, `.confint(level)`, and `.notes` on failed and
+            separated replicates.
 
         Raises
         ------
@@ -835,19 +837,20 @@ class LikelihoodResults(OrdinalResults):
         """Draws from the posterior distribution of the parameters, by importance
         sampling around the estimates.
 
-        Draws of a t distribution with 7 degrees of freedom get the weights posterior /
-        proposal, whose tail is smoothed by a generalised Pareto distribution [Vehtari,
-        Simpson, Gelman, Yao and Gabry 2024, Journal of Machine Learning Research 25,
-        72]. Needs the package arviz-stats.
+        Draws from a t distribution with 7 degrees of freedom are weighted by posterior
+        / proposal (Pareto-smoothed importance sampling) [Vehtari, Simpson, Gelman, Yao
+        and Gabry 2024, Journal of Machine Learning Research 25, 72]. Needs the package
+        arviz-stats.
 
         Parameters
         ----------
         n : int
-            Draws, at least 100.
+            Number of draws, at least 100.
         prior : mapping of str to (mean, standard deviation), optional
             Independent normal priors of parameters, by their names in `params` or as
-            printed; the others have flat priors. The penalty of a penalised fit is a
-            prior, too: a ridge is normal, "jeffreys" is Jeffreys' prior.
+            printed; other parameters have flat priors. The penalty of a penalised fit
+            acts as a prior too: a ridge as a normal prior, "jeffreys" as Jeffreys'
+            prior.
         seed : int or numpy.random.Generator
         callback : callable(step, total, message), optional
             Called after every draw.
@@ -861,11 +864,11 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         OptionError
-            Priors of no parameter of the fit, or that are not a mean and a positive
-            standard deviation; `n` below 100.
+            A prior is for an unknown parameter, or is not a mean and a positive
+            standard deviation; `n` is below 100.
         UnavailableError
-            Infinite estimates; random effects, survey designs, robust standard errors,
-            rows in blocks.
+            Infinite estimates, random effects, a survey design, robust standard errors,
+            or data in blocks.
         ImportError
             arviz-stats is not installed.
 
@@ -896,7 +899,7 @@ class LikelihoodResults(OrdinalResults):
         interpolate: bool = False,
     ) -> Any:
         """Predict new rows, or the rows of the fit, optionally with standard errors and
-        limits.
+        confidence limits.
 
         Parameters
         ----------
@@ -907,55 +910,55 @@ class LikelihoodResults(OrdinalResults):
             "class": the level of smallest expected cost. "prob": P(response = level).
             "cum_prob": P(response <= level). "score": H, larger for higher levels.
             "linear_predictor": s (threshold - H), one column per threshold, whose F is
-            the cumulative probability. "hazard": of sequential models, P(response =
-            level) among the rows that reach the level. "margin": left and right margin;
-            needs the response.
+            the cumulative probability. "hazard" (sequential models): P(response =
+            level) among observations that reach the level. "margin": left and right
+            margin; needs the response.
 
-            In numbers of the labels: "mean": the expected label, if all labels are
-            numbers in rising order (text such as "1" is none), else the expected rank.
-            "mean_class": the expected rank, in 1..K for any labels. "quantile": the
-            lowest level with P(response <= level) >= `at`. "exceed": P(response >= at).
+            "mean": the expected label, if all labels are numbers in increasing order
+            (not text such as "1"), else the expected rank. "mean_class": the expected
+            rank, 1 to K, for any labels. "quantile": the lowest level with P(response
+            <= level) >= `at`. "exceed": P(response >= at).
         se : bool
             Add the standard errors.
         interval : "confidence", optional
-            Add confidence limits (of the probability, score, mean or quantile, not of
-            the response itself) by the delta method: for probabilities (and means, as a
-            share of the way from the lowest to the highest level) on the logit scale,
-            so that they stay in range; symmetric for the other types. A quantile has
-            the limits at which those of P(response <= level) reach `at`.
+            Add confidence limits by the delta method: of the probability, score, mean
+            or quantile, not of the response itself. For probabilities, and for means as
+            shares of the range of the levels, they are computed on the logit scale, so
+            that they stay in range; for other types they are symmetric. Limits of a
+            quantile are where those of P(response <= level) reach `at`.
         level : float in (0, 1)
             Confidence level of the intervals.
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         cost : str or K x K matrix, optional
-            Cost that the predicted class minimises instead of the cost of the fit,
-            which is not fitted again. Also "kappa" and the other decisions of `ordfit`,
-            which take what they need from the rows of the fit.
+            Cost that the predicted class minimises, instead of the cost of the fit;
+            nothing is refitted. Also "kappa" and the other measures over all rows of
+            `ordfit`, computed from the rows of the fit.
         re : {"mode", "zero", "marginal"}, optional
-            For fits with random effects: at their conditional modes (groups of the fit
-            only), at zero, or averaged over all groups (the population). By default the
-            modes for groups of the fit and averages for new groups, as in
-            `errors(newdata)`.
+            With random effects: predict at their conditional modes (groups of the fit
+            only), at zero, or averaged over the population of groups. By default modes
+            for groups of the fit and averages for new groups, as in `errors(newdata)`.
         at : number, label or list of these, optional
-            Shares of "quantile" in (0, 1), by default the median; values of "exceed",
-            levels or (if the labels are numbers) any number, by default every level
-            above the lowest. A list gives a column for each.
+            Probabilities of "quantile" in (0, 1), by default 0.5, the median; values of
+            "exceed", levels or (if the labels are numbers) any numbers, by default
+            every level above the lowest. A list gives a column for each.
         interpolate : bool
-            Whether quantiles lie between levels, as those of R's rms do by default.
+            Whether quantiles are interpolated between levels, as by default in R's rms.
 
         Returns
         -------
         pandas.Series or pandas.DataFrame
-            One row per row of `newdata`, on its index; NaN if an input is missing. With
-            `se` or `interval` the columns are "estimate", "std_error", "lower", "upper"
-            for "score" and "mean", and pairs of these and a level (or threshold) for
-            the other types, so `out["lower"]` is a frame like `out["estimate"]`. Errors
-            and limits are NaN if a prediction depends on an infinite estimate.
+            One row per row of `newdata`, with its index; NaN if an input is missing.
+            With `se` or `interval` the columns are "estimate", "std_error", "lower",
+            "upper" for "score" and "mean", and pairs of these and a level (or
+            threshold) for the other types, so `out["lower"]` is a frame like
+            `out["estimate"]`. Standard errors and limits are NaN if a prediction
+            depends on an infinite estimate.
 
         Raises
         ------
         OptionError
-            Unknown type, or standard errors of a type without them.
+            Unknown type, or standard errors for a type that has none.
         DataError
             `newdata` lacks a column or has an unseen level.
 
@@ -1011,40 +1014,44 @@ class LikelihoodResults(OrdinalResults):
         re: str | None = None,
     ) -> MarginalEffects:
         """Marginal effects of variables of the formula: differences between levels of
-        factors, derivatives by numbers.
+        factors, derivatives with respect to numbers.
 
-        The variable is changed in the data and the design is built again, so that
-        interactions, splines and transforms follow; effects are averaged over the rows
-        with their weights, or taken at chosen places.
+        The variable is changed in the data and the model matrix is rebuilt, so that
+        interactions, splines and transforms follow. Effects are averaged over the rows
+        with their weights (average marginal effects, standardisation or g-computation),
+        or computed at chosen values.
 
         Parameters
         ----------
         variables : str or sequence of str, optional
             Columns of the data; by default all variables of the right-hand sides.
         scale : str or mapping
-            "prob": P(response = level), an effect per level. "cum_prob": P(response <=
-            level), an effect per level except the highest; "exc_prob": P(response >
-            level). "mean": the expected label, if the labels are numbers in rising
-            order, else the expected rank; "mean_class": the expected rank, 1..K.
-            {"exceed": value}: P(response >= value); {"quantile": share}: the quantile
-            of the averaged probabilities, between labels that are numbers (with
-            `change=` for numbers); both also at several values. "latent": s (H - mean
-            threshold), the latent variable in units of the scale of each row.
-            "log_odds": log odds of a response above each threshold; "odds": their
-            ratios, exp() of the average difference.
+            "prob": P(response = level), an effect for each level. "cum_prob":
+            P(response <= level), an effect for each level except the highest;
+            "exc_prob": P(response > level). "mean": the expected label, if the labels
+            are numbers in increasing order, else the expected rank; "mean_class": the
+            expected rank, 1 to K. {"exceed": value}: P(response >= value); {"quantile":
+            share}: the quantile of the averaged probabilities, interpolated between
+            numeric labels (for numeric variables give `change=`); both also at several
+            values. "latent": s (H - mean threshold), the latent variable in units of
+            the scale of each row. "log_odds": log odds of a response above each
+            threshold; "odds": their ratios, exp() of the average difference.
         contrast : {"reference", "sequential", "pairwise"}
-            Factors: each level against the first, against the one before, or all pairs.
+            For factors: each level against the first, against the one before, or all
+            pairs.
         change : optional
-            For numbers, instead of the derivative: a number to add to each row, "sd"
-            (add a standard deviation), "iqr" (from the first to the third quartile),
-            "minmax", or two or more values to compare, [20, 60], also for factors. A
-            dict {"age": 10, "income": "iqr"} for each variable.
+            For numeric variables, instead of the derivative: a number to add in each
+            row, "sd" (add a standard deviation), "iqr" (from the first to the third
+            quartile), "minmax" (from the smallest to the largest value), or values to
+            compare, [20, 60], also for factors. A dict {"age": 10, "income": "iqr"}
+            gives a change for each variable.
         at : {"mean", "median", "rows"} or mapping, optional
-            Places, instead of an average over all rows: "mean" (or "median") is one row
-            with numbers at their weighted mean and factors at their most frequent
-            level, within each group of `by`; "rows" is every row separately. A mapping
-            sets variables in all rows and averages, {"age": [30, 60]}, for every
-            combination of the values; values of numbers may be "mean" and "median".
+            Where to compute effects, instead of the average over all rows: "mean" (or
+            "median") is one row with numbers at their weighted mean (or median) and
+            factors at their most frequent level, within each group of `by`; "rows" is
+            every row separately. A mapping sets variables in all rows and averages,
+            {"age": [30, 60]}, for every combination of the values; values of numbers
+            may be "mean" and "median".
         by : str or sequence of str, optional
             Columns of the data; averages are over the rows with each of their values.
         newdata : data frame, optional
@@ -1063,16 +1070,16 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         OptionError
-            Unknown scale, contrast, change, place or variable.
+            Unknown scale, contrast, change, `at` or variable.
         DataError
             The data of the fit are missing or have changed, or a change leaves the
             range of a transform.
 
         Notes
         -----
-        Standard errors treat the rows as fixed (R's marginaleffects and Stata's
-        `margins` do so by default), with analytic derivatives by all parameters. Tests
-        are by t under survey designs and CR2 covariances.
+        Standard errors use the delta method and treat the rows as fixed, as R's
+        marginaleffects and Stata's `margins` do by default. Under survey designs and
+        CR2 covariances tests use the t distribution.
 
         References
         ----------
@@ -1124,18 +1131,16 @@ class LikelihoodResults(OrdinalResults):
         vcov: Any = None,
         re: str | None = None,
     ) -> Emmeans:
-        """Estimated marginal means over a balanced grid of the variables.
-
-        The grid has all levels of every factor and every number at its mean, by the
-        weights of the fit. Predictions on the chosen scale are averaged within the
-        cells. R keeps both values of a number with two values; pass them in `at` to do
-        so.
+        """Estimated marginal means over a balanced grid of the variables. The grid has
+        all levels of every factor, and every numeric variable at its weighted mean.
+        Predictions on the chosen scale are averaged within the cells. R keeps both
+        values of a number with two values; give them in `at` to do the same.
 
         Nested factors are found as in R's emmeans: each level of the inner factor
-        occurs with one level of the outer, or the formula has the inner factor within
-        the outer alone (`a + a:b`). Means of the inner factor name the outer level;
-        other means average the inner levels within each outer one. Pass `by=` for
-        contrasts within outer levels.
+        occurs with one level of the outer factor, or the inner factor is in the formula
+        only within the outer one (`a + a:b`). Means of the inner factor name the outer
+        level; other means average the inner levels within each outer level. Give `by=`
+        for contrasts within outer levels.
 
         Parameters
         ----------
@@ -1146,21 +1151,21 @@ class LikelihoodResults(OrdinalResults):
         by : str or sequence of str, optional
             Additional variables; contrasts are within their levels.
         scale : str or mapping
-            "latent": the mean of the latent score (0 = average threshold), H - mean
-            threshold, in units of its scale. Where the scale varies, the unit is its
-            geometric mean over the grid, as in R: a difference of means only reflects
-            location (R gives contrasts in units of scale 1). Where a spread of the grid
-            has no finite ratio to that mean, there is none. Nominal effects use the
-            thresholds of each row (R averages them over the grid, which hides such
-            effects). "prob", "cum_prob", "exc_prob", "mean", "mean_class", {"exceed":
-            value}, {"quantile": share}, "log_odds", "odds": as in `marginal_effects`.
+            "latent": the mean of the latent variable minus the mean threshold, in units
+            of its scale. If the scale varies, the unit is its geometric mean over the
+            grid, as in R, so that differences of means reflect location only (R gives
+            contrasts in units of scale 1). There is no mean if a scale has no finite
+            ratio to the geometric mean. Nominal effects use the thresholds of each row
+            (R averages them over the grid, which hides such effects). "prob",
+            "cum_prob", "exc_prob", "mean", "mean_class", {"exceed": value},
+            {"quantile": share}, "log_odds", "odds": as in `marginal_effects`.
         at : mapping, optional
             Values of variables of the grid: {"age": [30, 50]}.
         weights : {"equal", "proportional", "cells"}
-            Weights of the rows of a cell. "equal"; "proportional": frequency, in the
-            data, of the combination of the other variables; "cells": frequency of the
-            row in the data. Frequencies are sums of case weights (R's emmeans counts
-            rows of a clm fit).
+            Weights of the grid rows within a cell: "equal"; "proportional" to the
+            frequency, in the data, of the combination of the other variables; "cells":
+            frequency of the grid row itself. Frequencies are sums of case weights (for
+            clm R's emmeans counts rows).
         data : data frame, optional
             The data of the fit, if it was saved without them.
         level : float in (0, 1)
@@ -1168,16 +1173,16 @@ class LikelihoodResults(OrdinalResults):
         vcov : str or dict, optional
             Covariance of the parameters, as in `vcov`.
         re : {"marginal", "zero"}, optional
-            For fits with random effects: average over all possible groups, or effects
-            of 0. Default: "marginal" on scales of probabilities and ranks, "zero" on
-            others (latent means are the same with both).
+            With random effects: average over the population of groups, or set the
+            effects to 0. By default "marginal" on scales of probabilities and ranks,
+            "zero" on others (latent means are equal under both).
 
         Returns
         -------
         Emmeans
-            Prints as a table with notes: what was averaged, and whether an averaged
-            factor is in an interaction. `.frame` is that table; `.contrasts()` gives
-            the differences of its rows.
+            Prints as a table with notes on what was averaged, and whether an averaged
+            factor is part of an interaction. `.frame` is the table; `.contrasts()`
+            gives the differences of its rows.
 
         Raises
         ------
@@ -1233,12 +1238,12 @@ class LikelihoodResults(OrdinalResults):
         vcov: Any = None,
         re: str | None = None,
     ) -> Emmeans:
-        """Slopes of a number by the levels of other variables, over the grid of
-        `emmeans`.
+        """Slopes of a numeric variable within levels of other variables, over the grid
+        of `emmeans`.
 
-        The derivative of what `emmeans` averages with respect to `var`, where `var` is
-        at its mean or at the values of `at`. Transforms, splines and interactions of
-        `var` follow. On "odds" it is the odds ratio of one unit.
+        The derivative of the means of `emmeans` with respect to `var`, at its mean or
+        at the values of `at`. Transforms, splines and interactions of `var` follow. For
+        scale="odds" it is the odds ratio of one unit.
 
         Parameters
         ----------
@@ -1246,7 +1251,7 @@ class LikelihoodResults(OrdinalResults):
             Variables of the formula, or a formula of them, as in `emmeans`; one slope
             per combination of their levels.
         var : str
-            The number whose slopes are computed.
+            The numeric variable whose slopes are computed.
         by, at, scale, weights, data, level, vcov, re
             As in `emmeans`.
 
@@ -1316,9 +1321,10 @@ class LikelihoodResults(OrdinalResults):
         """Win probabilities between the levels of a column, with win odds, win
         differences and numbers needed to treat.
 
-        The probability that a row with one level has a better response than one with
-        the other, equal responses counted half. The column is set to each level in all
-        rows, and the level probabilities predicted.
+        The win probability is the probability that an observation at one level of the
+        column has a better response than one at the other level, counting ties as half.
+        The column is set to each level in all rows, and the response probabilities are
+        predicted.
 
         Parameters
         ----------
@@ -1326,22 +1332,23 @@ class LikelihoodResults(OrdinalResults):
             Column of the formula, such as the arm of a trial.
         average : {"standardised", "conditional"}
             "standardised": probabilities are averaged over the rows and then compared,
-            as between two patients of the same population. "conditional": each row is
-            compared with itself under the other level, as between two patients who are
-            alike, and the win probabilities are averaged.
+            as for two random patients of the same population. "conditional": each row
+            is compared with itself at the other level, as for two patients with equal
+            covariates, and the win probabilities are averaged.
         contrast : {"reference", "sequential", "pairwise"}
             Each level against the first, against the one before, or all pairs. p-values
             are not adjusted.
         levels : sequence, optional
             Values to compare, the reference first; by default the levels of a factor,
-            or the values of a number that has two.
+            or the two values of a binary number.
         better : {"higher", "lower"}
             Which responses win.
         by : str or sequence of str, optional
             Columns of the data; averages are over the rows with each of their values.
         newdata, weights, data, level, vcov, re
-            As in `marginal_effects`. Without `re`, probabilities are averaged over the
-            groups of random effects, so that rows of two groups are compared.
+            As in `marginal_effects`. By default (`re`) probabilities are averaged over
+            the population of groups of random effects, so that two observations from
+            different groups are compared.
 
         Returns
         -------
@@ -1354,8 +1361,8 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         OptionError
-            An unknown column, level or average, or a number with more than two values
-            without `levels`.
+            An unknown column, level or average, or `levels` is missing for a number
+            with more than two values.
         DataError
             The data of the fit are missing or have changed; or very many levels are
             compared row by row (average="conditional").
@@ -1407,11 +1414,11 @@ class LikelihoodResults(OrdinalResults):
         level: float = 0.95,
         vcov: Any = None,
     ) -> NotedFrame:
-        """The effect of a column within the levels of others, with a test of each
-        interaction; `plot.subgroups` draws it.
+        """Subgroup analysis of the effect of a column, with tests of interaction;
+        `plot.subgroups` draws it.
 
-        For each of the other columns the model is fitted again with its interaction
-        with the column; effects are averages over the rows of each level.
+        For each subgroup column the model is refitted with the interaction of both
+        columns; effects are averages over the rows of each level.
 
         Parameters
         ----------
@@ -1422,8 +1429,8 @@ class LikelihoodResults(OrdinalResults):
             Columns of the data: factors, or numbers with two values. They need not be
             in the formula.
         measure : {"ratio", "win odds"}
-            "ratio": of odds (logit) or hazards (cloglog). "win odds": as in
-            `superiority`, standardised; with any link, and with nominal effects.
+            "ratio": odds ratio (logit) or hazard ratio (cloglog). "win odds": as in
+            `superiority`, standardised; for any link, and with nominal effects.
         levels : sequence, optional
             The two levels to compare, the reference first; by default those of a column
             that has two.
@@ -1438,15 +1445,15 @@ class LikelihoodResults(OrdinalResults):
         -------
         NotedFrame
             A data frame that prints its notes: a row for all data by this fit, then one
-            for each level of each subgroup; columns subgroup, level, n (sum of the case
-            weights), estimate, lower, upper, interaction_p_value (of the Wald test that
-            the effects of the levels are equal).
+            for each level of each subgroup column. Columns subgroup, level, n (sum of
+            the case weights), estimate, lower, upper, interaction_p_value (Wald test
+            that the effects in all levels are equal).
 
         Raises
         ------
         OptionError
-            A subgroup with many values; a ratio of a link that has none, of nominal
-            effects or with scale effects.
+            A subgroup column has many values; or measure="ratio" with another link,
+            nominal effects or scale effects.
         DataError
             The data of the fit are missing or have changed.
 
@@ -1482,8 +1489,8 @@ class LikelihoodResults(OrdinalResults):
     ) -> pd.DataFrame:
         """Draw responses from the fitted probabilities.
 
-        Each response has new random effects for every group; rows with the same new
-        label form one group.
+        Random effects are drawn anew for every group and simulation; rows with the same
+        new label form one group.
 
         Parameters
         ----------
@@ -1504,7 +1511,7 @@ class LikelihoodResults(OrdinalResults):
         OptionError
             `n` below 1.
         DataError
-            Nominal effects put thresholds out of order, so some probabilities are
+            Nominal effects make thresholds cross, so that some probabilities are
             negative.
 
         Examples
@@ -1527,11 +1534,11 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         hypotheses : str or sequence of str
-            Terms or parameters, whose coefficients are tested against 0: "temp",
-            ["temp", "contact"]. Or equations between commas: "temp = contact",
+            Terms or parameters whose coefficients are tested against 0: "temp",
+            ["temp", "contact"]. Or equations separated by commas: "temp = contact",
             "temp[T.warm] = 0, contact[T.yes] = 1.5", "2 * x1 - x2 = 1", with parameters
-            by name, as in `params` or as printed ("temp: warm = 0"), or by their term
-            if it has one column. Terms may stand between equations: "x = 0, temp".
+            named as in `params` or as printed ("temp: warm = 0"), or by their term if
+            it has one column. Terms and equations can be mixed: "x = 0, temp".
         vcov : str or dict, optional
             As in `vcov`.
 
@@ -1567,43 +1574,42 @@ class LikelihoodResults(OrdinalResults):
         *others : LikelihoodResults
             Fits of the same rows, each nested in the next larger one.
         type : {"I", "II", "III", "baseline"}
-            Without other fits: each term adjusted for those before it (I), for all that
-            do not contain it (II), or for all. In type II a term contains another as in
-            SAS: it has the same numeric variables and more factors, so that g:x
-            contains x but not g, and x:z contains neither. I(x^2) next to x is a number
-            of its own, as in R: x is adjusted for it. For a term in an interaction,
-            "III" tests the average of its effect over the levels of the other factors,
-            as SAS, car with sum contrasts and R's ordinal since 2025 (also called
-            "balanced"), and "baseline" tests its effect at their first levels, R's
-            earlier type III.
+            Without other fits: each term adjusted for the terms before it (I), for all
+            terms that do not contain it (II), or for all others. In type II a term
+            contains another as in SAS: it has the same numeric variables and more
+            factors, so that g:x contains x but not g, and x:z contains neither. As in
+            R, I(x^2) is a separate number: x is adjusted for it. For a term in an
+            interaction, "III" tests the average of its effect over the levels of the
+            other factors, as SAS, car with sum contrasts and R's ordinal since 2025
+            (also called "balanced"); "baseline" tests its effect at their first levels,
+            R's earlier type III.
 
         Returns
         -------
         pandas.DataFrame
             With others, smallest model first: no_par, aic, loglik, and against the row
-            above lr_stat, df, p_value. With random effects also p_chi2, from the
-            chi-squared distribution, and distribution, used for p_value: a variance
-            that is 0 in the smaller model is at its boundary. Without others, one row
-            per term: df, chisq, p_value, by the covariance of the fit (see
+            above lr_stat, df, p_value. With random effects p_value follows the mixture
+            named in column distribution, as a variance of 0 in the smaller model is at
+            its boundary; p_chi2 is from the chi-squared distribution. Without others,
+            one row per term: df, chisq, p_value, by the covariance of the fit (see
             `with_vcov`); with a survey design, or CR2, F tests: df, df_resid, F,
-            p_value. `attrs["notes"]` reports models that are not nested and infinite
-            estimates.
+            p_value. `attrs["notes"]` reports non-nested models and infinite estimates.
 
         Raises
         ------
         DataError
             The fits do not have the same rows.
         UnavailableError
-            Comparison of fits with robust standard errors, a survey design or a
-            penalty, which have no likelihood ratio (also `drop1`, `add1`, `step`,
-            `nominal_test`, `scale_test` and `brant`).
+            Comparison of fits with robust standard errors, a survey design, a penalty
+            or smooth terms, which have no likelihood-ratio test; any anova() of a fit
+            with smooth terms.
 
         Notes
         -----
-        Types I and II weigh rows by their case weights, so that a weight equals
-        repeated rows (R leaves weights out of these contrasts). No type depends on the
-        coding of factors; the last two are NaN if a cell is empty, except for terms
-        that are not part of another.
+        Types I and II use the case weights, so that a weight equals repeated rows (R
+        ignores weights in these contrasts). No type depends on the coding of factors.
+        Types "III" and "baseline" are NaN if a cell is empty, except for terms that are
+        not part of another.
 
         Examples
         --------
@@ -1631,15 +1637,15 @@ class LikelihoodResults(OrdinalResults):
         data: Any = None,
         vcov: Any = None,
     ) -> NotedFrame:
-        """Wald tests of every term from contrasts of latent means: whether the means of
-        `emmeans` differ at all.
+        """Wald tests of every term: whether the latent means of `emmeans` differ at
+        all.
 
         A main effect compares means over the other variables with equal weights, an
-        interaction differences of differences; with `by`, at each of its levels
+        interaction differences in differences; with `by`, at each of its levels
         ("simple effects"). Nested factors are compared within the outer factor. Numbers
-        are compared one unit below and above their mean, within the range of the data,
-        which tests one direction of a spline: a note says so. If no cell is empty,
-        tests of factors equal `anova(type="III")`.
+        are compared one unit below and above their mean, within the range of the data;
+        for a spline this tests one direction only, and a note says so. If no cell is
+        empty, tests of factors equal `anova(type="III")`.
 
         Parameters
         ----------
@@ -1656,8 +1662,8 @@ class LikelihoodResults(OrdinalResults):
             A data frame that prints its notes: term, the columns of `by`, df, chisq
             (R's F.ratio times df1), p_value; with a survey design, or CR2, df,
             df_resid, F, p_value, as in `anova`. With empty cells or infinite estimates,
-            all combinations of contrasts that do not need them are tested: df is lower,
-            and 0 if there are none, or if a spread of the grid has no finite estimate.
+            only contrasts that do not need them are tested: df is lower, and 0 if there
+            are none, or if a scale of the grid has no finite estimate.
 
         Raises
         ------
@@ -1697,12 +1703,12 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         scope : str or sequence of str, optional
-            Location terms, or their formula, "~ x1 + x2"; by default all that are not
-            part of another term. The other terms are coded as in their own formula: if
-            a dropped factor is part of an interaction, the interaction absorbs its
-            effect, and df is 0.
+            Location terms, or a formula of them, "~ x1 + x2"; by default all terms that
+            are not part of another term. The remaining terms are coded as in a fit of
+            their own: if a dropped factor is part of an interaction, the interaction
+            absorbs its effect, and df is 0.
         test : {"LR", "Chisq", None}
-            Likelihood-ratio tests, or only the criterion.
+            "LR" (or "Chisq") for likelihood-ratio tests, None for the criterion only.
         k : float
             Penalty per parameter in the criterion (2: AIC, log(n): BIC).
 
@@ -1715,13 +1721,13 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         UnavailableError
-            Robust standard errors, a survey design or a penalty: use
-            `anova(type="II")`.
+            Robust standard errors, a survey design or a penalty (use
+            `anova(type="II")`), or smooth terms.
 
         Notes
         -----
-        Random effects do not change, even those of columns of a dropped term, and are
-        integrated out by the same rule; `anova` compares random terms.
+        Random terms stay in the model, even for columns of a dropped term, with the
+        same quadrature; `anova` compares random terms.
 
         Examples
         --------
@@ -1742,8 +1748,8 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         scope : str or sequence of str
-            A formula, "~ . + x3 + x4", or terms. Terms are tried if their margins are
-            in the model.
+            A formula, "~ . + x3 + x4", or terms. A term is tried if the model has all
+            terms that it contains.
         test, k : see `drop1`
 
         Returns
@@ -1782,8 +1788,8 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         scope : str or {"lower": str, "upper": str}, optional
-            Formula of the largest model, and of the terms that must stay. Without a
-            largest model terms are only dropped.
+            Formula of the largest model; "lower" has the terms that must stay. Without
+            a largest model terms are only dropped.
         k : float
             Penalty per parameter (2: AIC, log(n): BIC).
 
@@ -1796,10 +1802,12 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         OptionError
-            A negative `k`; a penalised fit, a survey design or robust errors, which
-            have no AIC.
+            A negative `k`.
+        UnavailableError
+            As for `drop1`.
         DataError
-            A term is missing in some rows: models must be compared on the same rows.
+            A term has missing values in some rows: models must be compared on the same
+            rows.
 
         Examples
         --------
@@ -1813,8 +1821,8 @@ class LikelihoodResults(OrdinalResults):
         return stepwise(self, scope, k=k)
 
     def nominal_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Tests of proportional odds: each term given a separate effect at every
-        threshold, and the model fitted again.
+        """Tests of proportional odds: refit the model with a separate effect of each
+        term, in turn, at every threshold.
 
         Parameters
         ----------
@@ -1825,20 +1833,20 @@ class LikelihoodResults(OrdinalResults):
         -------
         pandas.DataFrame
             Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik,
-            aic, lrt, p_value, as R's nominal_test(). An interaction is freed together
-            with the terms whose factors it contains, which a note names; R frees it
-            alone, so that its test of an interaction has fewer df and depends on the
-            origin of a numeric variable. Fits with
-            clusters, robust standard errors or a survey design have Wald tests that the
-            effects of a location term are equal at all thresholds, by the covariance of
-            the fit: rows of the terms and "omnibus" for all of them; columns df, chisq
-            (or df_resid, F), p_value. NaN where the wider model has no finite maximum;
+            aic, lrt, p_value, as R's nominal_test(). An interaction gets separate
+            effects together with the terms that it contains, which a note names; in R
+            it gets them alone, so that R's test of an interaction has fewer df and
+            depends on the origin of a numeric variable. With clusters, robust standard
+            errors or a survey design the tests are Wald tests, with the covariance of
+            the fit, that the effects of a location term are equal at all thresholds:
+            rows for the terms and "omnibus" for all of them; columns df, chisq (or
+            df_resid, F), p_value. NaN if the wider model has no finite maximum;
             `attrs["notes"]` has the reason.
 
         Raises
         ------
-        OptionError
-            A penalised fit.
+        UnavailableError
+            A penalty or smooth terms.
 
         Examples
         --------
@@ -1853,10 +1861,12 @@ class LikelihoodResults(OrdinalResults):
         return nominal_tests(self, scope)
 
     def scale_test(self, scope: str | Sequence[str] | None = None) -> pd.DataFrame:
-        """Likelihood-ratio tests of equal scale: each location term given an effect on
-        the log scale too.
+        """Likelihood-ratio tests of equal scale: add an effect of each location term,
+        in turn, on the log scale.
 
-        `scope`, the table and interactions as in `nominal_test`; R's scale_test().
+        As R's scale_test(); `scope`, table and interactions are as in `nominal_test`.
+        UnavailableError with robust standard errors, a survey design, a penalty or
+        smooth terms.
 
         Examples
         --------
@@ -1875,7 +1885,7 @@ class LikelihoodResults(OrdinalResults):
 
     def score_test(self) -> pd.DataFrame:
         """Score tests of proportional odds: is an effect the same at every threshold?
-        Nothing is fitted again.
+        Nothing is refitted.
 
         Returns
         -------
@@ -1885,17 +1895,18 @@ class LikelihoodResults(OrdinalResults):
 
         Raises
         ------
-        OptionError
-            Robust standard errors, a penalised fit, a response of 2 levels, no location
-            effects, thresholds with a structure, or a link with a parameter.
+        UnavailableError
+            Robust standard errors, a survey design, a penalty, random effects, smooth
+            terms, a response of 2 levels, no location effects, structured thresholds,
+            or a link with a parameter.
 
         Notes
         -----
         U' J^-1 U with the score U and expected information J of the model with
         threshold-specific effects, at the estimates of this fit [Peterson and Harrell
-        1990]; of very many rows J is the observed information. A term is freed with the
-        terms whose factors it contains, so the test depends neither on the coding of
-        factors nor on the origin of numeric variables.
+        1990]; for very many rows J is the observed information. A term is tested with
+        the terms that it contains, so the test depends neither on the coding of factors
+        nor on the origin of numeric variables.
 
         Examples
         --------
@@ -1923,14 +1934,14 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         OptionError
-            A penalised fit, a response of 2 levels, no location effects, or other
-            parts: nominal or scale effects, thresholds with a structure, a link with a
-            parameter.
+            Another method than a cumulative link model.
+        UnavailableError
+            As for `score_test`; nominal or scale effects.
 
         Notes
         -----
-        Wald tests with the joint covariance of the separate estimates [Brant 1990; the
-        same construction for other links than logit].
+        Wald tests with the joint covariance of the separate estimates [Brant 1990], for
+        all links.
 
         Examples
         --------
@@ -1956,21 +1967,22 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         type : str
-            "surrogate": a latent error drawn from its distribution given the observed
-            level, minus the mean of the latent distribution (the median for cauchit),
-            in units of the scale of the row. If the model is true they are a sample
-            from that distribution, so use any plot for continuous residuals [Liu &
-            Zhang 2018]. "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012].
-            "generalised": derivative of the row's log-likelihood by its score H
-            [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y), signed
-            as "probability-scale"; the squares, weighted, add up to `deviance`.
+            "surrogate": a latent error drawn given the observed level, minus the mean
+            of the latent distribution (the median for cauchit), in units of the scale
+            of the row. If the model is true they are a sample from the centred latent
+            distribution, so use any plot for continuous residuals [Liu & Zhang 2018].
+            "probability-scale": P(Y < y) - P(Y > y) [Li & Shepherd 2012].
+            "generalised": derivative of the row's log-likelihood with respect to its
+            score H [Gourieroux et al. 1987]. "deviance": square root of -2 log P(Y = y)
+            with the sign of "probability-scale"; the weighted squares sum to
+            `deviance`.
         seed : int or numpy.random.Generator
             Seed of "surrogate"; the others use no random numbers.
 
         Returns
         -------
         pandas.Series
-            Residuals on the index of the rows of the fit; they do not depend on case
+            Residuals with the index of the rows of the fit; they do not depend on case
             weights.
 
         Raises
@@ -1978,15 +1990,15 @@ class LikelihoodResults(OrdinalResults):
         OptionError
             Unknown type.
         UnavailableError
-            The likelihood has no maximum, so that rows have no predictions; or the rows
-            of the fit are in blocks.
+            The likelihood has no maximum, so that rows have no predictions; or the data
+            are in blocks.
 
         Notes
         -----
-        With random effects residuals are within groups, at the modes of the random
+        With random effects, residuals are conditional on the modes of the random
         effects. Modes fit the rows of their group: with few rows per group residuals
-        vary less than the latent distribution, and the squares of "deviance" add up to
-        -2 log P given the modes, not to `deviance`.
+        vary less than the latent distribution, and the squares of "deviance" sum to -2
+        log P given the modes, not to `deviance`.
 
         Examples
         --------
@@ -2010,20 +2022,17 @@ class LikelihoodResults(OrdinalResults):
 
         Raises
         ------
-        DataError
-            The response is separated, so that estimates are infinite.
         UnavailableError
-            The fit has random effects.
+            The response is separated, or the fit has random effects or smooth terms.
 
         Notes
         -----
         A row of weight w counts as w equal cases, left out together. dfbeta is the
-        estimate minus the result of a single step without the row. For rows of the
-        lowest and the highest level it is Newton's: the curvature of the row is
-        subtracted from the information [Pregibon 1981]. For levels between, the part
-        that keeps the two thresholds of the level apart stays in the information, so
-        that the step is an approximation of Newton's. In the wine data both are within
-        0.05 standard errors of the fits without the row; refit where a row matters.
+        estimate minus the result of one Newton step without the row: the curvature of
+        the row is subtracted from the information [Pregibon 1981]. For rows of middle
+        levels the step is approximate: the curvature that keeps the two thresholds of
+        the level apart stays in the information. In the wine data the result is within
+        0.05 standard errors of the fits without the row; refit if a row matters.
 
         Examples
         --------
@@ -2037,8 +2046,8 @@ class LikelihoodResults(OrdinalResults):
         return influence_of(self)
 
     def gof(self, groups: int | None = None) -> GoodnessOfFit:
-        """Test the model against unspecified departures, by the ordinal Hosmer-Lemeshow
-        test.
+        """Goodness-of-fit test (ordinal Hosmer-Lemeshow) against unspecified
+        departures.
 
         It compares observed with expected counts by level, in groups by expected rank
         [Fagerland & Hosmer 2013]. `score_test` and `nominal_test` have more power
@@ -2048,9 +2057,9 @@ class LikelihoodResults(OrdinalResults):
         ----------
         groups : int, optional
             Number of groups by expected rank; by default 10, or as many as equal ranks
-            allow, and for a table of counts (five cases or more for each level of a
-            distinct row) also Pearson's test and the deviance against the saturated
-            table.
+            allow. For a table of counts (five cases or more for each level of a
+            distinct row) the default adds Pearson's and the deviance test against the
+            saturated model.
 
         Returns
         -------
@@ -2061,9 +2070,10 @@ class LikelihoodResults(OrdinalResults):
         Raises
         ------
         UnavailableError
-            Random effects, robust or cluster-robust errors, a penalty or separation;
-            nominal or scale effects unless the data are a table of counts, of which the
-            saturated table alone is tested.
+            Random effects, robust standard errors, a survey design, a penalty, smooth
+            terms or separation; also nominal or scale effects, structured thresholds or
+            a link with a parameter, unless the data are a table of counts, which is
+            tested against the saturated model alone.
         DataError
             Too few distinct expected ranks for the groups.
 
@@ -2079,19 +2089,20 @@ class LikelihoodResults(OrdinalResults):
         return goodness_of_fit(self, groups)
 
     def discrimination(self) -> pd.Series | pd.DataFrame:
-        """The statistics that R's rms reports: tests of all effects, R2s, g, rank
+        """Discrimination statistics as in R's rms: test of all effects, R2, g, rank
         correlations, Brier score.
 
         Returns
         -------
         pandas.Series, or pandas.DataFrame with random effects
             A row of weight w counts as w cases. n is the sum of the weights, p the
-            number of effects, LR the likelihood ratio against thresholds only, H the
-            score. Rows are ordered by H or, with nominal or scale effects, by the
-            expected rank. NaN if an index is undefined.
+            number of effects, LR the likelihood-ratio statistic against thresholds
+            only, H the score. Rows are ordered by H or, with nominal or scale effects,
+            by the expected rank. NaN if a statistic is undefined.
 
-            - lr_chi2, lr_df, lr_p_value: likelihood ratio test of all effects, with
-              robust errors the Wald test of `glance`; NaN with a survey design.
+            - lr_chi2, lr_df, lr_p_value: likelihood-ratio test of all effects, with
+              robust standard errors the Wald test of `glance`; NaN with a survey
+              design.
             - cox_snell: 1 - exp(-LR / n).
             - nagelkerke: cox_snell divided by its largest value.
             - mcfadden: 1 - loglik / null loglik.
@@ -2101,20 +2112,21 @@ class LikelihoodResults(OrdinalResults):
               [Whitehead 1993].
             - g, gr, gp: Gini's mean difference of H; exp(g); Gini's mean difference of
               P(Y >= middle level).
-            - pdm: mean distance of P(Y >= median level) from 1/2; of the second level
+            - pdm: mean distance of P(Y >= median level) from 1/2; for the second level
               if the median is the lowest.
-            - rho: Spearman's correlation of that order and the ranks.
-            - c_index, somers_d, gamma, tau_a: shares of pairs of cases with different
-              ranks, by that order: concordant plus half the ties; concordant minus
-              discordant; the same among pairs without ties; among all pairs.
+            - rho: Spearman's correlation of the order of the rows and the observed
+              ranks.
+            - c_index, somers_d: shares of the pairs of cases with different ranks:
+              concordant plus half the ties; concordant minus discordant. gamma, tau_a:
+              the latter among pairs without ties, and among all pairs.
             - brier_at_<level>: mean squared error of P(Y >= middle level).
             - rps: mean ranked probability score.
 
-            This Brier score is for one question: does the response reach the middle
-            level (rms calls it Brier)? The "Brier score" of `errors` is over all
-            levels. With random effects the result is a table: c_index, somers_d, gamma
-            and the explained share of the latent variance, at the modes, for new groups
-            (population), and by the pairs within each group.
+            This Brier score (Brier in rms) is for the event that the response reaches
+            the middle level; the "Brier score" of `errors` is over all levels. With
+            random effects the result is a table: c_index, somers_d, gamma and the
+            explained share of the latent variance, at the modes, for new groups
+            (population), and for pairs within groups.
 
         Examples
         --------
@@ -2129,18 +2141,17 @@ class LikelihoodResults(OrdinalResults):
         return discrimination_series(self)
 
     def smooths(self) -> NotedFrame:
-        """Tests of the smooth terms s(x) and smooth(x): is the curve 0 throughout?
+        """Tests of the smooth terms s(x) and smooth(x): is the curve 0 everywhere?
 
         Returns
         -------
         NotedFrame
             A row for each smooth: edf (effective degrees of freedom, 1 for a straight
             line), ref_df, chisq and p_value of the test, and the smoothing parameter.
-            The p-value does not account for the choice of the smoothing parameter
-            [Wood 2013, Biometrika 100, 221-228]. Of an ordered predictor, smooth(x),
-            an edf of 0 is no effect, ref_df is the number of steps, and the test that
-            of effects which are penalised in every direction [Wood 2013, Biometrika
-            100, 1005-1010].
+            The p-value does not account for the choice of the smoothing parameter [Wood
+            2013, Biometrika 100, 221-228]. For an ordered predictor, smooth(x), an edf
+            of 0 means no effect, ref_df is the number of steps, and the test is the one
+            for fully penalised effects [Wood 2013, Biometrika 100, 1005-1010].
 
         Raises
         ------
@@ -2159,20 +2170,21 @@ class LikelihoodResults(OrdinalResults):
         return smooth_tests(self)
 
     def smooth_curves(self, level: float = 0.95) -> pd.DataFrame:
-        """The curves of the smooth terms on the latent scale, with limits.
+        """The curves of the smooth terms on the latent scale, with confidence limits.
 
         Parameters
         ----------
         level : float in (0, 1)
-            Confidence level of the limits, at each point.
+            Confidence level of the pointwise intervals.
 
         Returns
         -------
         DataFrame
             100 rows for each s(x), and one for each level of smooth(x): smooth, x,
-            estimate, std_error, lower, upper. A curve adds up to 0 over the rows of the
-            fit. Its limits are those of the curve alone, without the thresholds, and
-            count that its smoothness is estimated (`unconditional=TRUE` of R's mgcv).
+            estimate, std_error, lower, upper. A curve sums to 0 over the rows of the
+            fit. Confidence limits are those of the curve without the thresholds, and
+            allow for the estimated smoothing parameter (`unconditional=TRUE` of R's
+            mgcv).
 
         Raises
         ------
@@ -2191,18 +2203,17 @@ class LikelihoodResults(OrdinalResults):
         return smooth_curves(self, level)
 
     def vif(self) -> NotedFrame:
-        """Generalised variance inflation factors of the location terms: how much they
-        share with the others.
+        """Generalised variance inflation factors (collinearity) of the location terms.
 
-        The ratio det R11 det R22 / det R of the correlations of the estimates, R11
-        those of a term and R22 those of the other terms, without thresholds, as in R's
-        car. Scale and nominal effects are not counted among the terms.
+        The ratio det R11 det R22 / det R, with R the correlations of the estimates
+        without thresholds, R11 those of a term and R22 those of the other terms, as in
+        R's car. Scale and nominal effects are left out.
 
         Returns
         -------
         NotedFrame
             One row per term: gvif, df and scaled = gvif^(1 / (2 df)), the factor by
-            which a standard error grows.
+            which collinearity inflates a standard error.
 
         References
         ----------
@@ -2245,7 +2256,7 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def plot(self) -> LikelihoodPlots:
-        """Pictures of the fit, by matplotlib: `fit.plot.latent()`."""
+        """Plots of the fit, by matplotlib: `fit.plot.latent()`."""
         from ..plots.accessor import LikelihoodPlots
 
         return LikelihoodPlots(self)
@@ -2265,22 +2276,22 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def stopped(self) -> list[str]:
-        """Names of the parameters whose estimates show where a search without a maximum
-        stopped.
+        """Names of the parameters whose values are only where a search without a
+        maximum stopped.
         """
         return [self.parameters.names[i] for i in np.flatnonzero(self.fit.diverging)]
 
     @cached_property
     def aliasing(self) -> Aliasing | None:
-        """How columns without an estimate depended on others in the rows of the fit;
-        None if there are none.
+        """How aliased columns depend on others in the rows of the fit; None if there
+        are none.
         """
         from .aliasing import Aliasing
 
         return Aliasing.of(self.fit, self.bare_rule, self.design.sample)
 
     def undetermined_rows(self, rows: Rows) -> BoolArray:
-        """(n,) rows whose rank the data do not determine."""
+        """(n,) rows whose predicted rank the data do not determine."""
         undetermined = np.zeros(rows.n, dtype=bool)
         if self.aliasing is not None:
             undetermined |= self.aliasing.outside(self.bare_rule, rows)
@@ -2290,7 +2301,7 @@ class LikelihoodResults(OrdinalResults):
         return undetermined
 
     def row_limits(self, rows: Rows) -> RowLimits | None:
-        """What the data determine of rows; None where every estimate is finite."""
+        """What the data determine about rows; None if every estimate is finite."""
         from .row_limits import RowLimits
 
         return RowLimits.of(self.fit, self.bare_rule, rows)
@@ -2333,7 +2344,7 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def rule(self) -> LikelihoodRule:
-        """The rule of predictions."""
+        """The rule for predictions."""
         return cast(LikelihoodRule, self.fit.rule)
 
     @property

@@ -1,6 +1,4 @@
-"""What the data determine of rows: each predictor is finite, infinite, or without a
-value.
-"""
+"""Limits of predictors of rows: finite, infinite, or undefined by the data."""
 
 from __future__ import annotations
 
@@ -49,21 +47,20 @@ OF_ALL_LEVELS = ("class", "mean", "mean_class", "quantile")
 
 @dataclass(frozen=True, eq=False)
 class RowLimits:
-    """What the predictors of n rows tend to where the likelihood has no maximum.
+    """Limits of the predictors of n rows if the likelihood has no maximum.
 
     Attributes
     ----------
     eta : (n, K-1)
-        0 for predictors that are finite, infinite ones, and NaN where the data
-        determine none.
+        0 for finite predictors, infinite, or NaN for undefined ones.
     pairs : (n, K, K), or None
-        The same for log P(y = j) - log P(y = k), of adjacent-category models.
+        The same for log P(y = j) - log P(y = k), in adjacent-category models.
     score : (n,)
         The same for the scores.
     zero : (n, K-1)
-        Finite predictors that tend to 0, as their spread becomes infinite.
+        Finite predictors that tend to 0, as their scale becomes infinite.
     empty : (n, K)
-        Levels whose probability tends to 0, as the predictors beside them meet.
+        Levels whose probability tends to 0, as their neighbouring predictors meet.
     family : Family
     """
 
@@ -111,7 +108,7 @@ class RowLimits:
         return cls(eta, pairs, score, zero, empty, rule.family)
 
     def unknown(self, type: str, places: IntArray | None = None) -> BoolArray:
-        """(n, M) which predictions of a type have no value, in the order of its
+        """(n, M) which predictions of a type are undefined, in the order of its
         columns; "class" for the rank. "exceed" has values at places, 0..K.
         """
         if places is not None:
@@ -147,8 +144,8 @@ class RowLimits:
         return np.asarray(np.isnan(self.pairs).any(axis=2) & ~impossible)
 
     def certain(self, type: str, places: IntArray | None = None) -> BoolArray:
-        """(n, M) which predictions have no standard error, as they depend on no finite
-        predictor.
+        """(n, M) which predictions have no standard error because they depend on no
+        finite predictor.
         """
         if places is not None:
             return at_places(self.certain(type), places)
@@ -174,8 +171,8 @@ class RowLimits:
         return np.hstack([moved, ~edge]) if type == "cum_prob" else moved
 
     def fixed(self, type: str, places: IntArray | None = None) -> BoolArray:
-        """(n, M) which predictions are the same whatever the finite estimates are: they
-        depend on predictors alone that are infinite, or 0, in the limit.
+        """(n, M) which predictions do not depend on the finite estimates, as all their
+        predictors are infinite, or 0, in the limit.
         """
         without = replace(self, eta=np.where(self.zero, np.nan, self.eta))
         fixed = without.certain(type, places)
@@ -208,9 +205,7 @@ class RowLimits:
         return unknown, certain
 
     def infinite_log_odds(self) -> BoolArray:
-        """(n, K-1) log odds above each threshold that are infinite, or
-        without a value.
-        """
+        """(n, K-1) log odds above each threshold that are infinite or undefined."""
         if self.family.local:
             return np.asarray(self.eta != 0.0)
         if self.family.stages is not None:
@@ -227,9 +222,7 @@ class RowLimits:
         rows: Rows,
         asked: Asked | None = None,
     ) -> FloatArray:
-        """(n, M) bounded predictions of rows; those that are `fixed`, at their
-        limits.
-        """
+        """(n, M) bounded predictions of rows, with `fixed` ones at their limits."""
         fixed = self.fixed(type, None if asked is None else asked.places)
         moved = np.flatnonzero(fixed.any(axis=1))
         if not moved.size:
@@ -269,9 +262,9 @@ class RowLimits:
         return np.where(self.empty[places], 0.0, below)
 
     def along(self, further: RowLimits) -> RowLimits:
-        """The limits of derivatives on the way from each row to a further one.
+        """The limits of derivatives between each row and a further one.
 
-        They have no value where a predictor that is finite here diverges there.
+        They are undefined if a predictor is finite here and diverges there.
         """
         pairs = self.pairs
         if pairs is not None and further.pairs is not None:
@@ -402,8 +395,8 @@ class _DivergingSpreads:
 def gap_limits(
     fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows
 ) -> FloatArray | None:
-    """(n, K-1) what the distances of the scores to the thresholds tend to: 0 if they
-    are finite, infinite, or NaN; None if every estimate is finite.
+    """(n, K-1) limits of the distances of the scores to the thresholds: 0 if finite,
+    infinite, or NaN; None if every estimate is finite.
     """
     if not fit.without_maximum:
         return None
@@ -423,8 +416,8 @@ def gap_limits(
 def spread_limits(
     fit: LikelihoodFit, rule: LikelihoodRule, rows: Rows, other: Rows
 ) -> FloatArray | None:
-    """(n,) what the log ratios of the spreads of rows to those of other rows tend to: 0
-    if they are finite, infinite, or NaN; None if every estimate is finite.
+    """(n,) limits of the log ratios of the scales of rows to those of other rows: 0 if
+    finite, infinite, or NaN; None if every estimate is finite.
     """
     if not fit.without_maximum or rows.scale is None or other.scale is None:
         return None

@@ -1,4 +1,4 @@
-"""Predictions of rows by a likelihood fit, where the data determine them."""
+"""Predictions of rows by a likelihood fit, as far as the data determine them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ _MOST_COMPARED = 30_000_000
 
 
 def check_few_compared(rule: LikelihoodRule, n: int) -> None:
-    """DataError if a class of n rows compares too many levels: all but the median,
-    which is found by search.
+    """DataError if predicting classes of n rows compares too many levels (the median is
+    found by search instead).
     """
     count = rule.n_levels
     by_median = rule.cost == CostMatrix.absolute()
@@ -70,7 +70,7 @@ def predicted_rows(
 def answered_rows(
     r: LikelihoodResults, target: Target, asked: Asked
 ) -> pd.Series | pd.DataFrame:
-    """Predictions in numbers of the labels: means, exceedances and quantiles."""
+    """Predictions of means, exceedance probabilities and quantiles."""
     if asked.type != "quantile":
         values = quantity_of(asked.type, asked).values(r.rule, target.rows)
         values = known_values(r, target, asked.type, values, asked)
@@ -99,7 +99,7 @@ def labelled(
     values: FloatArray,
     asked: Asked | None = None,
 ) -> pd.Series | pd.DataFrame:
-    """Predictions (n, M) of a type on the index of their data."""
+    """Predictions (n, M) of a type with the index of their data."""
     labels = column_labels(r, type, asked)
     if labels is None:
         return target.series(values[:, 0], type)
@@ -109,7 +109,7 @@ def labelled(
 def column_labels(
     r: LikelihoodResults, type: str, asked: Asked | None = None
 ) -> list[Any] | None:
-    """Labels of the columns of a type of prediction; None for one number without a
+    """Labels of the columns of a type of prediction; None for a single number without a
     label.
     """
     if asked is not None:
@@ -130,8 +130,8 @@ def known_values(
     values: FloatArray,
     asked: Asked | None = None,
 ) -> FloatArray:
-    """Predictions (n, M) of rows at their limits; NaN, with one warning, where the data
-    determine none.
+    """Predictions (n, M) of rows at their limits; NaN, with one warning, if the data do
+    not determine them.
     """
     limits = r.row_limits(target.rows)
     if limits is None:
@@ -145,8 +145,8 @@ def known_values(
 
 
 def known_codes(r: LikelihoodResults, target: Target, codes: IntArray) -> IntArray:
-    """Predicted codes (n,) of rows; -1, with one warning, where the data determine
-    none.
+    """Predicted codes (n,) of rows; -1, with one warning, if the data do not determine
+    them.
     """
     limits = r.row_limits(target.rows)
     if limits is None:
@@ -167,8 +167,8 @@ def _warn_undetermined(
 
 
 def inside_row_space(r: LikelihoodResults, target: Target) -> Target:
-    """The target with scores only for rows in the row space of the rows of the fit;
-    warns of the others.
+    """The target with scores only for rows in the row space of the fit; warns of other
+    rows.
     """
     if r.aliasing is None:
         return target

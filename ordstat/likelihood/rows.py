@@ -1,14 +1,14 @@
 """The pass over the rows: log-likelihood, score and information.
 
 Rows of a cumulative model go through one compiled pass, which centres and scales the
-columns as it reads them. It has the links without a parameter; other links, and values
-outside the range of its formulas, pass it log p and its derivatives from NumPy. The
-stages of a sequential model are binary models of the rows that reach them: one compiled
-pass adds up the stages of each row; outside the range of its formulas every stage is a
-cumulative model of its rows. Levels with scores that are linear in the predictors, and
-one scale, have a compiled pass too. Other models in which P(y <= k) depends on all
-thresholds, or whose link has a parameter to estimate, take the terms of `Family.terms`
-through the Jacobian.
+columns as it reads them. It supports the links without a parameter; for other links,
+and values outside the range of its formulas, it takes log p and its derivatives from
+NumPy. The stages of a sequential model are binary models of the rows that reach them:
+one compiled pass adds up the stages of each row; outside the range of its formulas
+every stage is a cumulative model of its rows. Levels with scores that are linear in the
+predictors, and one scale, have a compiled pass too. Other models in which P(y <= k)
+depends on all thresholds, or whose link has a parameter to estimate, take the terms of
+`Family.terms` through the Jacobian.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ _PATTERNS = 64
 
 
 def inside(predictor: Predictor, beta: FloatArray) -> bool:
-    """Whether log scales are in the domain, and thresholds and effects so small that
-    their differences have digits.
+    """Whether log scales are in the domain, and thresholds and effects small enough for
+    their differences to have digits.
     """
     largest = max(np.abs(predictor.alpha).max(), np.abs(beta).max(initial=0.0))
     return bool(
@@ -62,8 +62,8 @@ def inside(predictor: Predictor, beta: FloatArray) -> bool:
 
 
 class Sums(NamedTuple):
-    """What a compiled pass adds up, for n thresholds with m coefficients each and q
-    other parameters; the fields have the names of its arguments.
+    """The sums of a compiled pass, for n thresholds with m coefficients each and q
+    other parameters; fields are named as its arguments.
 
     Attributes
     ----------
@@ -74,9 +74,9 @@ class Sums(NamedTuple):
     cross : (n, m, q)
         Information between thresholds and other parameters.
     rest : (q,)
-        Scores of the others.
+        Scores of the other parameters.
     gram : (q, q)
-        Information of the others.
+        Information of the other parameters.
     """
 
     alpha: FloatArray
@@ -87,8 +87,8 @@ class Sums(NamedTuple):
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...], q: int, second: bool = True) -> Sums:
-        """The sums of no rows; `shape` is (n, m). Without `second` the information of
-        the other parameters has no place.
+        """Sums over no rows; `shape` is (n, m). Without `second` there is no array for
+        the information of the other parameters.
         """
         n, m = shape
         return cls(
@@ -100,7 +100,9 @@ class Sums(NamedTuple):
         )
 
     def evaluation(self, loglik: float, information: Blocks | None) -> Evaluation:
-        """The evaluation with these scores and, unless it is given, information."""
+        """The evaluation with these scores and, unless `information` is given, this
+        information.
+        """
         if information is None:
             information = Blocks(
                 self.pairs[0], self.pairs[1, :-1], self.cross, self.gram

@@ -1,4 +1,6 @@
-"""From parameters to probabilities of levels, and rows whose thresholds cross."""
+"""The rule from parameters to probabilities of levels, and warnings of crossing
+thresholds.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from .predictor import ModelRows, Predictor
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LikelihoodRule(CostRule):
-    """Probabilities by a family, of eta_k = s(x) (theta_k(x) - H(x)) with H = x'beta +
+    """Probabilities of a family at eta_k = s(x) (theta_k(x) - H(x)) with H = x'beta +
     offset.
 
     theta_k(x) = alpha_k0 + w'alpha_k for nominal columns w; s(x) = exp(-(z'zeta + scale
@@ -78,7 +80,7 @@ class LikelihoodRule(CostRule):
 
     @property
     def score_places(self) -> IntArray:
-        """(D,) places of the coefficients of the score among the parameters."""
+        """(D,) positions of the coefficients of the score among the parameters."""
         return np.arange(self.n_parameters)[self.layout.of_location]
 
     def model_rows(self, rows: Rows) -> ModelRows:
@@ -132,21 +134,21 @@ class LikelihoodRule(CostRule):
     ) -> FloatArray:
         """(N, K) P(y <= k); the last column is 1.
 
-        Thresholds out of order (nominal effects far outside the data) give
-        probabilities that fall with k.
+        Crossing thresholds (nominal effects far outside the data) give probabilities
+        that decrease with k.
         """
         return np.hstack(
             [self.family.below(self.eta(rows, scores)), np.ones((rows.n, 1))]
         )
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
-        """(N, K) P(y = k), so that small ones keep their relative accuracy."""
+        """(N, K) P(y = k), with full relative accuracy for small ones."""
         return self.family.probabilities(self.predictor(rows, scores))
 
     @property
     def searchable(self) -> bool:
-        """Whether P(y <= k) of every row is found, and rises, by the same thresholds:
-        no nominal effects on those of a cumulative family.
+        """Whether the same increasing thresholds give P(y <= k) for every row: a
+        cumulative family without nominal effects.
         """
         return self.family.ordered and self.alpha.shape[1] == 1
 
@@ -157,8 +159,9 @@ class LikelihoodRule(CostRule):
         scores: FloatArray | None = None,
         side: Literal["left", "right"] = "left",
     ) -> IntArray:
-        """(..., N) codes at shares (..., N) of a `searchable` rule: how many P(y <= k)
-        are below the share, with "right" also those equal to it, by bisection.
+        """(..., N) codes at probabilities `shares` (..., N), for a `searchable` rule:
+        the number of P(y <= k) below the share (with "right" also equal to it), by
+        bisection.
         """
         predictor = self.predictor(rows, scores)
         theta = self.alpha[:, 0]
@@ -198,7 +201,7 @@ _NAMED = 5
 
 
 def crossed_rows(rule: LikelihoodRule, rows: Rows) -> IntArray:
-    """Indices of rows with thresholds out of order; empty for families without ordered
+    """Indices of rows with crossing thresholds; empty for families without ordered
     thresholds.
     """
     if rows.nominal is None or not rule.family.ordered:

@@ -1,4 +1,4 @@
-"""Robust covariances of very many parameters, as what multiplies by them."""
+"""Robust covariances of very many parameters, as products with vectors."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SandwichCovariance:
     likelihood : LikelihoodAtEstimates
     cluster : (N,) codes or None
     factor : float
-        f, for small samples.
+        f, the small-sample correction.
     """
 
     bread: InverseInformation

@@ -1,11 +1,11 @@
-"""Very many rows as few scores: curves of the score by Chebyshev interpolation.
+"""Chebyshev interpolation in the score, which replaces very many rows by few nodes.
 
 On one scale a curve of the predictors theta_k - H depends on a row by H alone. F and
 its density are analytic up to a distance of 1 from the real line at least (cauchit: the
 poles are at theta_k +- i), so that on a panel of H of width 1 the error of
 interpolation at m Chebyshev points is about 4.2^-m of the largest value there
 [Trefethen 2013, Approximation Theory and Approximation Practice, theorem 8.2]. Sums
-over rows then take as many values of the curve as there are nodes, not rows.
+over rows then need one value of the curve for each node, not for each row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class ScoreNodes:
     ----------
     scores : (J,)
     weights : (n, J) sparse
-        A function with values v (J,) at the nodes has about weights @ v at the rows.
+        A function with values v (J,) at the nodes has approximately the values weights
+        @ v at the rows.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class ScoreNodes:
 
     @classmethod
     def of(cls, scores: FloatArray) -> Self | None:
-        """The nodes for the scores (n,) of rows; None where they are not few."""
+        """The nodes for the scores (n,) of rows; None if they are not few."""
         from scipy.sparse import csr_array
 
         if not scores.size or not np.isfinite(scores).all():

@@ -1,4 +1,4 @@
-"""Log-probabilities of the rows of a fit, with their derivatives by its parameters."""
+"""Log-probabilities of the rows of a fit, with their derivatives."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class RowScores:
     rows : ModelRows
     family : Family
     at : Coefficients
-        With the thresholds themselves, whatever their structure.
+        The coefficients, with each threshold itself even under a threshold structure.
     layout : Layout
         The blocks of these parameters.
     structure : (F, P') or None
@@ -51,8 +51,8 @@ class RowScores:
         )
 
     def terms(self, some: slice, y: IntArray) -> RowTerms:
-        """The first derivatives of some rows, as if observed at y (n,) or between two
-        levels (2, n), by their predictors.
+        """The first derivatives of some rows with respect to their predictors, as if
+        observed at y (n,) or between two levels (2, n).
         """
         predictor = self.rows.take(some).at(self.at.alpha, self.at.beta, self.at.zeta)
         by_lambda = self.layout.link > 0
@@ -61,8 +61,8 @@ class RowScores:
         return terms
 
     def jacobian(self, some: slice, thresholds: IntArray) -> Jacobian:
-        """Derivatives of the predictors of some rows, at thresholds (M, n), by the
-        estimated parameters.
+        """Derivatives of the predictors of some rows, at thresholds (M, n), with
+        respect to the estimated parameters.
         """
         return Jacobian(self.rows.take(some), thresholds, self.layout, self.structure)
 
@@ -70,8 +70,8 @@ class RowScores:
 def rule_terms(
     rule: LikelihoodRule, sample: Sample, n_lambda: int = 0, second: bool = False
 ) -> RowTerms:
-    """Log-probabilities of the observed levels under a rule, and their derivatives by
-    the predictors; by lambda too if it was estimated.
+    """Log-probabilities of the observed levels under a rule, with derivatives with
+    respect to the predictors (and to lambda if it was estimated).
     """
     predictor = rule.predictor(sample.rows)
     by_lambda = n_lambda > 0
@@ -81,7 +81,9 @@ def rule_terms(
 
 
 def fit_jacobian(fit: LikelihoodFit, sample: Sample, terms: RowTerms) -> Jacobian:
-    """Derivatives of the predictors of these terms by all parameters of a fit."""
+    """Derivatives of the predictors of these terms with respect to all parameters of a
+    fit.
+    """
     return Jacobian(
         cast(LikelihoodRule, fit.rule).model_rows(sample.rows),
         terms.places,

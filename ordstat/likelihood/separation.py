@@ -47,20 +47,20 @@ _LARGE_ERROR = 5.0
 
 @dataclass(frozen=True, eq=False)
 class Recession:
-    """Moves along which the likelihood never falls, because ends of rows move outwards
-    [Geyer 2009, sec. 3].
+    """Directions of recession, along which the likelihood never decreases because ends
+    of rows move outwards [Geyer 2009, sec. 3].
 
     Attributes
     ----------
     moves : (P', r)
-        A basis, in the solver's coordinates: along them no end changes that stays
-        finite.
+        A basis of the directions, in the solver's coordinates; finite ends do not
+        change along them.
     slopes : (g, r)
-        How fast the other ends rise along the basis, each row of length 1.
+        Rates at which the other ends increase along the basis, each row of length 1.
     inside : (r,)
-        A move along which all of them rise.
+        A direction along which all of these ends increase.
     least : float
-        The multiple of `inside` that takes every end out to where its row is certain.
+        The multiple of `inside` after which every row has probability 1.
     """
 
     moves: FloatArray
@@ -70,15 +70,16 @@ class Recession:
 
 
 def recession(problem: Problem, optimum: Optimum) -> Recession | None:
-    """The moves to infinite estimates; None if all estimates are finite.
+    """The directions of recession; None if all estimates are finite.
 
-    Ends that move outwards become infinite. Those that are left may move along further
+    Ends that move outwards become infinite. The remaining ends may move along further
     directions [Geyer 2009].
 
     Raises
     ------
     DataError
-        Estimates are infinite, or may be, among more than MOST_THRESHOLDS thresholds.
+        Estimates are, or may be, infinite, and there are more than MOST_THRESHOLDS
+        thresholds.
     """
     if not suspicious(optimum) or (problem.in_blocks and at_rest(problem, optimum)):
         return None
@@ -177,11 +178,11 @@ _AT_REST = 1e-3
 
 
 def at_rest(problem: Problem, optimum: Optimum) -> bool:
-    """Whether the next step moves no predictor of the rows at hand, so that the search
-    ended in a maximum.
+    """Whether the next step changes no predictor of the rows in memory, so that the
+    search ended in a maximum.
 
-    Where few of the rows are at hand, a direction that separates these may be
-    contradicted by others.
+    If few rows are in memory, other rows may contradict a direction that separates
+    these.
     """
     if optimum.damping > 0.0 or not optimum.converged:
         return False
@@ -250,24 +251,24 @@ def _farthest(slack: csr_array, total: FloatArray, guess: FloatArray) -> FloatAr
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """The finite ends of the intervals of all rows, as linear functions: a rise makes
-    the row more probable.
+    """The finite ends of the intervals of all rows, as linear functions whose increase
+    makes the row more probable.
 
     Attributes
     ----------
     slack : (R, B)
-        How fast they rise along thresholds and location effects, on columns that are
-        scaled but not centred, so that zeros stay 0.
+        Coefficients on thresholds and location effects, for columns that are scaled but
+        not centred, so that zeros stay 0.
     back : (P', B)
-        The way back to the solver's coordinates.
+        The map back to the solver's coordinates.
     rows : (R,)
         The row of each end.
     offset : (R,)
-        What the offset of its row takes off.
+        Contribution of the offset of the row.
     tau : (R,)
-        The log scale of its row.
+        The log scale of the row.
     far : float
-        Ends beyond this many spreads no longer matter for the probability of a row.
+        Ends beyond this many scale units no longer matter for the probability of a row.
     """
 
     slack: csr_array
@@ -279,15 +280,15 @@ class Ends:
 
     @property
     def certain(self) -> FloatArray:
-        """(R,) where an end no longer matters, be its spread 1 or wider."""
+        """(R,) value from which an end no longer matters, for scales >= 1."""
         return self.far * np.exp(np.clip(self.tau, 0.0, _WIDEST)) + self.offset
 
     def coordinates(self, x: FloatArray) -> FloatArray:
-        """(B,) of a point (P',)."""
+        """(B,) coordinates of a point (P',)."""
         return np.asarray(np.linalg.lstsq(self.back, x, rcond=None)[0])
 
     def values(self, x: FloatArray) -> FloatArray:
-        """(R,) how many spreads each end is away at a point (P',)."""
+        """(R,) values of the ends at a point (P',), in scale units."""
         distances = self.slack @ self.coordinates(x) - self.offset
         return np.asarray(distances * np.exp(-self.tau))
 

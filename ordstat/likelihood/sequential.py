@@ -1,7 +1,7 @@
 """Sequential families: the levels are stages that are passed one by one [Tutz 2012;
 Laara and Matthews 1985].
 
-Forwards a row at level y has passed the stages 0..y-1 and, below the last level,
+Forward, a row at level y has passed the stages 0..y-1 and, below the last level,
 stopped at y. Each stage is a binary outcome of the rows that reach it: P(y <= k | y >=
 k) = G(eta_k). With G = F this is the stopping ratio, P(y = k | y >= k) = F(eta_k); with
 G the mirror image of F the continuation ratio, P(y > k | y >= k) = F(-eta_k). Backwards
@@ -9,9 +9,9 @@ the stages are passed from the highest level down, P(y <= k | y <= k + 1) = G(et
 and the two change places: the stopping ratio P(y = k | y <= k) = F(-eta_{k-1}) has the
 mirror image.
 
-log p is a sum over the stages that a row reached, so each predictor stands alone: A is
-diagonal. R's VGAM has these as sratio and cratio, with `reverse` for the direction [Yee
-2010].
+log p is a sum over the stages that a row reached, with a separate predictor for each,
+so A is diagonal. R's VGAM has these as sratio and cratio, with `reverse` for the
+direction [Yee 2010].
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class StageTerms(EtaTerms):
     Attributes
     ----------
     bends : (K-1, n)
-        Minus the second derivatives of log p by each predictor.
+        Minus the second derivatives of log p with respect to each predictor.
     """
 
     bends: FloatArray

@@ -115,7 +115,7 @@ _FLAT = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class WigglinessPenalty(Penalty):
-    """Half of b'S b, b the location effects on the solver's columns.
+    """The penalty b'S b / 2, with b the location effects on the solver's columns.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class Block(NamedTuple):
     Attributes
     ----------
     columns : (m,)
-        Among the location columns that are kept.
+        Positions among the location columns that are kept.
     penalty : (m, m)
     rank : int
     weight : float or None
@@ -182,16 +182,19 @@ class Smoothness:
     criterion : float
         Minus the restricted log-likelihood (REML).
     gradient : (J,)
-        Of V, by log lambda; 0 where the smooth is a straight line, lambda infinite.
+        Gradient of V with respect to log lambda; 0 if the smooth is a straight line
+        (lambda infinite).
     edf, reference_df : (J,)
-        Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX; of smooths that are
-        penalised in every direction the second is the number of their coefficients.
+        Traces of the blocks of F and of 2 F - F F, F = A^-1 X'WX; for fully penalised
+        smooths the second is the number of coefficients.
     corrected_edf : float
-        Of the model, thresholds included, and what the estimated smoothness adds.
+        Effective degrees of freedom of the model with thresholds, corrected for
+        estimated smoothing parameters.
     added_covariance : (q, q)
-        What the estimated smoothness adds to the covariance of the location effects.
+        Addition to the covariance of the location effects for estimated smoothing
+        parameters.
     statistic, p_value : (J,)
-        Tests of curves that are 0 throughout.
+        Tests that curves are 0 everywhere.
     """
 
     lambdas: FloatArray
@@ -212,19 +215,19 @@ class RestrictedPoint:
     Attributes
     ----------
     x : (P,)
-        In the solver's coordinates, b^ included.
+        The parameters in the solver's coordinates, including b^.
     rho : (J,)
     at : Evaluation
-        Of the log-likelihood with the penalty.
+        Evaluation of the penalised log-likelihood.
     information : (q + 1, q + 1)
         A; its first row is the level of the thresholds.
     inverse : (q + 1, q + 1)
     value : float
         V.
     gradient, curvature : (o + J,), (o + J, o + J)
-        Of V, and about minus its Hessian.
+        Gradient of V, and approximately minus its Hessian.
     moves : (q + 1, o + J)
-        Derivatives of b^ by psi.
+        Derivatives of b^ with respect to psi.
     """
 
     x: FloatArray
@@ -247,9 +250,9 @@ class RowPart(NamedTuple):
         Scaled columns.
     y, weights : (n,)
     columns : (n, q + 1)
-        Derivatives of the score by b.
+        Derivatives of the score with respect to b.
     jacobian : Jacobian
-        Of the predictors, without location columns.
+        Jacobian of the predictors, without location columns.
     """
 
     rows: ModelRows
@@ -261,7 +264,7 @@ class RowPart(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RestrictedLikelihood:
-    """V of a problem with smooths.
+    """The restricted likelihood V of a problem with smooths.
 
     Attributes
     ----------
@@ -277,7 +280,7 @@ class RestrictedLikelihood:
 
     @classmethod
     def of(cls, problem: Problem, sample: Sample) -> RestrictedLikelihood:
-        """Of the rows of a sample."""
+        """The restricted likelihood for the rows of a sample."""
         kept = problem.location.kept
         places = np.cumsum(kept) - 1
         deviation = problem.rows.location.deviation
@@ -295,7 +298,7 @@ class RestrictedLikelihood:
 
     @cached_property
     def inner(self) -> FloatArray:
-        """(P, q + 1) derivatives of all parameters by b."""
+        """(P, q + 1) derivatives of all parameters with respect to b."""
         layout = self.problem.solver_layout
         inner = np.zeros((layout.size, 1 + layout.location))
         inner[: layout.n_alpha : layout.columns, 0] = 1.0
@@ -304,8 +307,8 @@ class RestrictedLikelihood:
 
     @cached_property
     def outer(self) -> IntArray:
-        """(o,) places of t: of all parameters but b, where the first threshold stands
-        for the common level.
+        """(o,) positions of t: all parameters except b, with the first threshold as the
+        common level.
         """
         layout = self.problem.solver_layout
         others = np.ones(layout.size, dtype=bool)
@@ -315,7 +318,9 @@ class RestrictedLikelihood:
 
     @property
     def penalised(self) -> BoolArray:
-        """(J,) smooths of which the penalty leaves nothing free, not even a line."""
+        """(J,) smooths that are penalised in every direction, even along straight
+        lines.
+        """
         return np.array([block.rank == block.columns.size for block in self.blocks])
 
     def effects(self, x: FloatArray) -> FloatArray:
@@ -331,7 +336,7 @@ class RestrictedLikelihood:
         return WigglinessPenalty(matrix)
 
     def starting_rho(self, x: FloatArray) -> FloatArray:
-        """(J,) at which penalties weigh about as much as the data."""
+        """(J,) starting values at which penalties have about the weight of the data."""
         at = self.problem.evaluate(x)
         assert at is not None
         # of links without a concave likelihood the curvature can be negative
@@ -346,8 +351,8 @@ class RestrictedLikelihood:
     def at(
         self, x: FloatArray, rho: FloatArray, length: float = _MODE
     ) -> RestrictedPoint | None:
-        """V at the distances of the thresholds of x (P,), with b^ looked for from x up
-        to a step of `length`; None outside the domain, or where V has no digits.
+        """V at the distances of the thresholds of x (P,), with b^ searched from x up to
+        a step of `length`; None outside the domain, or if V has no accurate digits.
         """
         penalty = self.penalty(rho)
         found = self._mode(x, penalty, length)
@@ -588,12 +593,12 @@ class RestrictedLikelihood:
         )
 
     def straight(self, point: RestrictedPoint) -> BoolArray:
-        """(J,) smooths that are straight lines but for rounding."""
+        """(J,) smooths that are straight lines up to rounding."""
         gain = np.abs(point.gradient[self.outer.size :])
         return (self.bends(point) <= _STRAIGHT) & (gain <= _LEAST_GAIN)
 
     def free(self, point: RestrictedPoint) -> BoolArray:
-        """(o + J,) what is searched for: not lambda of straight lines."""
+        """(o + J,) parameters of the search, without lambda of straight lines."""
         t = np.ones(self.outer.size, dtype=bool)
         return np.concatenate([t, ~self.straight(point)])
 
@@ -619,16 +624,17 @@ class RestrictedLikelihood:
         return gram
 
     def corrected_edf(self, point: RestrictedPoint, added: FloatArray) -> float:
-        """tr(F) with what `added_covariance` adds, at most tr(2 F - F F)."""
+        """tr(F) plus the contribution of `added_covariance`, at most tr(2 F - F F)."""
         single, twice = self._shares(point)
         more = float(np.sum(self._gram(point) * added))
         return min(float(single.sum()) + more, float(twice.sum()))
 
     def added_covariance(self, point: RestrictedPoint) -> FloatArray:
-        """(q + 1, q + 1) what the estimated psi adds to the covariance A^-1 of b [Wood,
-        Pya and Saefken 2016, section 4].
+        """(q + 1, q + 1) addition to the covariance A^-1 of b for the estimated psi
+        [Wood, Pya and Saefken 2016, section 4].
 
-        b varies as b^ moves with psi, and as the root U^-1 of A^-1 = U^-1 U^-T does.
+        It comes from the changes with psi of b^, and of the root U^-1 of A^-1 = U^-1
+        U^-T.
         """
         given = np.array([block.weight is not None for block in self.blocks])
         free = np.append(np.ones(self.outer.size, dtype=bool), ~given)
@@ -767,8 +773,8 @@ def search(
     max_iter: int,
     known: RestrictedPoint | None = None,
 ) -> tuple[RestrictedPoint, list[float], Ended]:
-    """The maximum of V from a point, the values on the way, and how it ended; `known`,
-    a maximum, as soon as a step leads to it.
+    """The maximum of V from a point, the values on the way, and how the search ended.
+    It ends early at `known`, a known maximum, if a step leads to it.
     """
     values = [point.value]
     ended = Ended.MOST_ITERATIONS
@@ -844,7 +850,7 @@ def _uphill(
 
 
 def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
-    """OptionError or DataError for what smooth terms do not combine with."""
+    """OptionError or DataError for parts of a model that exclude smooth terms."""
     rows = sample.rows
     plain = f"write {UNPENALISED_TERMS}"
     refused = {

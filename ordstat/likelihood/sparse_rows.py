@@ -5,9 +5,9 @@ with them are those with X and a correction of rank one:
 
     X_s b = X (b / d) - m'(b / d),    X_s'v = (X'v - m sum(v)) / d.
 
-Thresholds are free, so that centring changes no fit: it moves them by m'(b / d), which
-`UserScale` moves back. The derivatives of rows by thresholds and score come from the
-family; no array has a number for each row and column, nor for each pair of columns.
+Centring only shifts the free thresholds by m'(b / d), which `UserScale` shifts back.
+The derivatives with respect to thresholds and scores come from the family; no array has
+an entry for each row and column, or for each pair of columns.
 """
 
 from __future__ import annotations
@@ -85,16 +85,17 @@ class StandardColumns:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class RowCurvature:
-    """Negative second derivatives of the log-likelihood by the t thresholds and the
-    scores of rows, as products with the coefficients [proximal.Products].
+    """Negative second derivatives of the log-likelihood with respect to the t
+    thresholds and the scores of rows, as products with the coefficients
+    [proximal.Products].
 
     Attributes
     ----------
     columns : StandardColumns
     factor : (t, t)
-        Cholesky factor of those by the thresholds.
+        Cholesky factor of the derivatives with respect to the thresholds.
     mixed : (n, t)
-        By the score of each row and the thresholds.
+        Derivatives with respect to the score of each row and the thresholds.
     by_score : (n,)
     """
 
@@ -119,14 +120,14 @@ class RowCurvature:
 
     @cached_property
     def diagonal(self) -> float:
-        """About the size of the diagonal of `complement`: columns have variance 1."""
+        """Approximate diagonal of `complement`, as columns have variance 1."""
         return float(np.abs(self.by_score).sum())
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SparseLikelihood:
     """The log-likelihood of a problem with sparse location columns, one scale and no
-    nominal effects, as `proximal.Model` has it.
+    nominal effects, in the form of `proximal.Model`.
     """
 
     problem: Problem

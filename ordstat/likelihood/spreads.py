@@ -1,8 +1,9 @@
-"""Limiting models in which some rows are spread infinitely wider than others.
+"""Limiting models in which the scale of some rows is infinitely larger than that of
+others.
 
-A scale effect may be worth most where the ratio of two spreads is infinite. The rows
-then fall into classes by their log scales tau. Along the way tau + t d the class with
-rate v = z'd keeps its predictors (theta - H) / exp(tau) where what it sees of
+The likelihood may be largest where the ratio of two scales (spreads) is infinite. The
+rows then fall into classes by their log scales tau. Along the way tau + t d the class
+with rate v = z'd keeps its predictors (theta - H) / exp(tau) where what it sees of
 thresholds and location grows like e^(v t). So an end that stays finite in a narrow
 class holds a linear function of the parameters at 0 for all wider classes, and the
 classes have parameters of their own otherwise: of the functions of thresholds and
@@ -67,12 +68,12 @@ class SpreadLimit:
     converged : bool
         Whether the maximum of the limiting model was reached.
     divergence : (P', f)
-        Directions along which the likelihood has no maximum: a function that moves
+        Directions along which the likelihood has no maximum; a function that changes
         along one has no estimate.
     outward : int
-        How many of the first of these lead to the limit.
+        The first `outward` of these lead to the limit.
     covariance : (P', P')
-        Covariance, on the user's scale, of the functions that do not move.
+        Covariance, on the user's scale, of the functions that do not change.
     """
 
     x: FloatArray
@@ -84,8 +85,8 @@ class SpreadLimit:
 
 
 def spread_limit(problem: Problem, optimum: Optimum) -> SpreadLimit | None:
-    """The limit that a search went to whose spreads ended far apart; None if they did
-    not, or if the likelihood falls as they go further apart.
+    """The limit of a search whose spreads ended far apart; None if they did not, or if
+    the likelihood decreases as they move further apart.
     """
     if problem.sample.rows.scale is None or problem.in_blocks:
         return None

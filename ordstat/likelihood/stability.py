@@ -1,5 +1,5 @@
-"""Stability selection: how often an elastic net selects a term in halves of the rows
-[Meinshausen and Buehlmann 2010; in complementary pairs, Shah and Samworth 2013].
+"""Stability selection: how often an elastic net selects a term in random halves of the
+rows [Meinshausen and Buehlmann 2010; in complementary pairs, Shah and Samworth 2013].
 """
 
 from __future__ import annotations

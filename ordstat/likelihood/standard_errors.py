@@ -1,4 +1,6 @@
-"""Errors and limits of functions of the estimates, by the delta method."""
+"""Standard errors and confidence limits of functions of the estimates, by the delta
+method.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> csr_array:
-    """(F, P') the linear map from the estimated parameters to all of a rule.
+    """(F, P') the linear map from the estimated parameters to all parameters of a rule.
 
     Aliased effects are 0, as is the parameter of a link that the user fixed; a flexible
     threshold next to a level without rows equals the previous one.
@@ -45,8 +47,9 @@ def rule_by_estimates(fit: LikelihoodFit, rule: LikelihoodRule) -> csr_array:
 
 
 def slopes_by_estimates(slopes: FloatArray, to_rule: csr_array) -> FloatArray:
-    """(..., P') derivatives by the estimated parameters, from those by the parameters
-    of a rule (..., F, and perhaps others) and the map between them (F, P').
+    """(..., P') derivatives with respect to the estimated parameters, from those with
+    respect to the parameters of a rule (..., F, and perhaps others) and the map between
+    them (F, P').
     """
     of_rule = slopes[..., : to_rule.shape[0]]
     flat = of_rule.reshape(-1, to_rule.shape[0]) @ to_rule
@@ -74,8 +77,8 @@ def two_sided(statistic: FloatArray, df: Any) -> FloatArray:
 
 
 def t_quantile(level: Any, df: FloatArray) -> FloatArray:
-    """t with P(|T| < t) = level, or levels of the shape of df; normal if df is
-    infinite.
+    """The quantile t with P(|T| < t) = level (or levels, of the shape of df); normal if
+    df is infinite.
     """
     share = (
         0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
@@ -86,7 +89,7 @@ def t_quantile(level: Any, df: FloatArray) -> FloatArray:
 def symmetric_limits(
     value: FloatArray, std_error: FloatArray, level: Any, df: Any = np.inf
 ) -> tuple[FloatArray, FloatArray]:
-    """value -+ z std_error, or t with degrees of freedom."""
+    """value -+ z std_error, with the t quantile for finite degrees of freedom."""
     half = t_quantile(level, np.asarray(df)) * std_error
     return value - half, value + half
 
@@ -98,19 +101,19 @@ def logit_limits(
     level: float,
     df: Any = math.inf,
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of p in [0, 1], formed on the logit scale and taken back [R: ordinal,
-    predict.clm].
+    """Confidence limits of p in [0, 1], computed on the logit scale and transformed
+    back [R: ordinal, predict.clm].
 
     Parameters
     ----------
     share, complement : arrays
-        p and 1 - p. If p is exactly 0 or 1 without error, its limits are too; they are
-        NaN outside [0, 1].
+        p and 1 - p. If p is 0 or 1 with standard error 0, so are its limits; they are
+        NaN for p outside [0, 1].
     std_error : array
         Standard error of p.
     level : float in (0, 1)
     df : float or array
-        Of Student's t.
+        Degrees of freedom of Student's t.
     """
     z = t_quantile(level, np.asarray(df))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -130,7 +133,9 @@ def limits_between(
     level: float,
     df: Any = math.inf,
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of a value in [low, high], by the logit of its share of the range."""
+    """Confidence limits of a value in [low, high], by the logit of (value - low) /
+    (high - low).
+    """
     width = high - low
     share = (value - low) / width
     lower, upper = logit_limits(share, 1.0 - share, std_error / width, level, df)

@@ -1,4 +1,4 @@
-"""Where Newton's method begins, and the search for the parameter of a link."""
+"""Starting values of Newton's method, and the search for the parameter of a link."""
 
 from __future__ import annotations
 
@@ -80,11 +80,11 @@ class Reached:
 
 
 class Start(NamedTuple):
-    """A start, the likelihood there (None outside the domain), and a path that rises
-    further.
+    """A starting point, the likelihood there (None outside the domain), and a path to
+    higher likelihoods.
 
-    On a path through `higher`, without a maximum, the log-likelihood is at least
-    `higher_by` above the maximum that the point leads to.
+    On a path through `higher` without a maximum, the log-likelihood is at least
+    `higher_by` above the maximum reached from the point.
     """
 
     x: FloatArray
@@ -96,7 +96,7 @@ class Start(NamedTuple):
 def follow(
     problem: Problem, x: FloatArray, max_iter: int, steps: int = _STEPS
 ) -> Reached:
-    """Close to the maximum that Newton's method reaches from a point."""
+    """A few Newton steps from a point, close to the maximum that they lead to."""
     at = problem.evaluate(x) if np.isfinite(x).all() else None
     if at is None:
         return Reached(x)
@@ -116,8 +116,8 @@ def follow(
 
 
 def thinned(problem: Problem) -> Problem:
-    """The problem on enough rows to show the maxima; the problem itself if it has no
-    more or would lose a level.
+    """The problem for enough rows to show the maxima; the problem itself if it has no
+    more rows, or would lose a level.
     """
     sample = problem.sample
     stride = sample.n // max(_ROWS, _ROWS_EACH * problem.n_parameters)
@@ -359,8 +359,8 @@ def _with_scales(
 
 
 def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
-    """The maximum by all parameters, lambda the last, from the best lambda of one
-    bounded search.
+    """The maximum over all parameters, lambda last, from the best lambda of one bounded
+    search.
 
     Raises
     ------
@@ -446,7 +446,7 @@ def _best_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
 
 
 def at_other_lambdas(problem: Problem, x: FloatArray) -> list[FloatArray]:
-    """Coordinates with lambda at each value of a coarse grid; empty if it is not
+    """Coordinates with lambda at each value of a coarse grid; empty if lambda is not
     estimated.
     """
     flexible = problem.flexible
@@ -484,8 +484,8 @@ def other_branches(problem: Problem, x: FloatArray) -> list[FloatArray]:
 
 
 def at_other_link(problem: Problem, x: FloatArray, old: Link, new: Link) -> FloatArray:
-    """Coordinates without lambda, moved and stretched as the median and the quartiles
-    of the link are.
+    """Coordinates without lambda, shifted and scaled as the median and the quartiles of
+    the link change.
     """
     low, median, high = old.ppf(np.array([0.25, 0.5, 0.75]))
     new_low, new_median, new_high = new.ppf(np.array([0.25, 0.5, 0.75]))

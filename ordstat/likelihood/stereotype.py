@@ -1,5 +1,5 @@
-"""Stereotype models: log(P(y = k) / P(y = 0)) = g_k + phi_k x'beta, with phi = 1 of the
-highest level [Anderson 1984].
+"""Stereotype models: log(P(y = k) / P(y = 0)) = g_k + phi_k x'beta, with phi = 1 for
+the highest level [Anderson 1984].
 
 The rows are those of a multinomial logit whose effects b_k = phi_k beta have rank 1.
 With F the parameters of the multinomial, J = dF / d(g, beta, phi), U and A its score
@@ -58,7 +58,8 @@ def even_scores(count: int) -> FloatArray:
 class StereotypeRule(LikelihoodRule):
     """The rule of a multinomial logit with effects of rank 1.
 
-    `alpha` has the intercepts g and the products phi_k beta, `beta` serves the scores.
+    `alpha` has the intercepts g and the products phi_k beta; `beta` is used for the
+    scores.
     """
 
     @property
@@ -243,7 +244,7 @@ class StereotypeProblem(Problem):
         return out.reshape(-1, x.size)
 
     def runs_away(self, optimum: Optimum) -> bool:
-        """Whether the search ended far off, and the multinomial logit has no finite
+        """Whether the search ended far from 0, and the multinomial logit has no finite
         estimates either.
         """
         if not suspicious(optimum):

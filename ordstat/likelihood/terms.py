@@ -1,7 +1,7 @@
 """The chain rule: from the predictors eta of rows to theta, H and tau.
 
-eta_k = s (theta_k - H) with s = exp(-tau). A family states log p, d = d log p / d eta
-and A = -d2 log p / d eta2 at the predictors that a row depends on. With sums over
+eta_k = s (theta_k - H) with s = exp(-tau). A family gives log p, d = d log p / d eta
+and A = -d2 log p / d eta2 at the predictors on which a row depends. With sums over
 these:
 
   by theta_k: s d_k           by H: -s sum_j d_j             by tau: -sum_j d_j eta_j
@@ -15,8 +15,8 @@ and, negative second derivatives, with R_k = sum_j A_kj and M_k = sum_j A_kj eta
   (H, tau)            -s (sum_k d_k - sum_k M_k)
   (tau, tau)          sum_kj A_kj eta_k eta_j - sum_k d_k eta_k
 
-These sums lose digits where neighbouring terms nearly cancel, as those of a narrow
-interval do. So each is a value of `EtaTerms` that a family may give by an exact form.
+These sums lose digits if neighbouring terms nearly cancel, as for a narrow interval. So
+each is a property of `EtaTerms` that a family can replace by an exact form.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from .._typing import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EtaTerms(ABC):
-    """The log-probability of the observed level of n rows, and its derivatives by M
-    predictors.
+    """The log-probability of the observed level of n rows, and its derivatives with
+    respect to M predictors.
 
     Attributes
     ----------
     log_p : (n,)
     places : (M, n)
-        Which of the K-1 predictors they are.
+        Positions of the M predictors among the K-1.
     eta : (M, n)
-        Their values; 0 for infinite ones, on which nothing depends.
+        Values of the predictors; 0 for infinite ones, on which nothing depends.
     slope : (M, n)
         d.
     """
@@ -103,8 +103,8 @@ class EtaTerms(ABC):
 class RowTerms:
     """The log-probability of the observed level of n rows, and its derivatives.
 
-    By theta at M thresholds, H, tau, and the parameter of the link if that is
-    estimated: Q in all.
+    Derivatives are with respect to theta at M thresholds, H, tau, and the link
+    parameter if it is estimated: Q in all.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class RowTerms:
 
     @property
     def by_location(self) -> FloatArray:
-        """(n,) derivative by H."""
+        """(n,) derivative with respect to H."""
         return np.asarray(self.score[len(self.places)])
 
     def second(self) -> FloatArray:
@@ -146,8 +146,8 @@ class RowTerms:
 
 @dataclass(frozen=True, eq=False)
 class LocationTerms:
-    """The log-probability of n rows, its derivative by H and its negative second one,
-    all (n,).
+    """The log-probability of n rows, its derivative and its negative second derivative
+    with respect to H, all (n,).
     """
 
     log_p: FloatArray
@@ -156,7 +156,9 @@ class LocationTerms:
 
 
 def by_parameters(terms: EtaTerms, s: FloatArray, second: bool) -> RowTerms:
-    """The derivatives by theta at the places, H and tau, at inverse scales s (n,)."""
+    """The derivatives with respect to theta at the places, H and tau, at inverse scales
+    s (n,).
+    """
     barrier = None
     curvature = None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -195,7 +197,7 @@ def _second(terms: EtaTerms, s: FloatArray) -> FloatArray:
 
 
 def by_location(terms: EtaTerms, s: FloatArray) -> LocationTerms:
-    """The derivatives by H alone."""
+    """The derivatives with respect to H alone."""
     with np.errstate(over="ignore", invalid="ignore"):
         score = -s * terms.slope_sum
         curvature = s * s * terms.curvature_total

@@ -28,7 +28,7 @@ class ThresholdMap:
     Attributes
     ----------
     names : tuple of str
-        Names of the parameters a, as R's ordinal writes them.
+        Names of the parameters a, as in R's ordinal.
     jacobian : (K-1, t)
     """
 
@@ -50,7 +50,7 @@ class ThresholdMap:
 
     def near(self, theta: FloatArray, ordered: bool) -> FloatArray:
         """(t,) parameters whose thresholds are near given ones (K-1,), and increase if
-        they have to.
+        `ordered`.
 
         Raises
         ------
@@ -102,7 +102,7 @@ def checked_structure(name: str, value: Any, of: Any = None) -> Structure:
     Raises
     ------
     OptionError
-        An unknown name, or no matrix of finite numbers with independent columns.
+        An unknown name, or not a matrix of finite numbers with independent columns.
     """
     if isinstance(value, str) or value is None or np.ndim(value) == 0:
         return one_spelled(name, value, THRESHOLDS)

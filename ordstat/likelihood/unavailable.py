@@ -1,6 +1,6 @@
-"""Questions that a fit cannot answer, why, and what to ask instead: the one table.
+"""The table of methods that a fit does not support, with reasons and alternatives.
 
-What pooled fits and other methods do not have is in `words.toml`.
+`words.toml` has those of pooled fits and other methods.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Modifier:
-    """A part of a fit that excludes questions.
+    """A part of a fit that makes some methods ("questions") unavailable.
 
     Attributes
     ----------
     reason : str
-        What comes after "is not available for fits with".
+        Words after "is not available for fits with".
     holds : callable(fit) -> bool
-        Whether a fit has it.
+        Whether a fit has this part.
     instead : mapping of str to str
-        The questions that it excludes, and what to ask instead, if anything.
+        The unavailable methods, and what to use instead, if anything.
     rows : mapping of str to str
-        Questions that are answered for other rows -> the argument that gives these.
+        Methods that are available for other rows -> the argument for these rows.
     """
 
     reason: str
@@ -359,9 +359,8 @@ MODIFIERS = {
 
 
 def excluding(r: Any, question: str, other_rows: bool = False) -> tuple[str, str]:
-    """The part of a fit that excludes a question, with the reason, and what to ask
-    instead; empty if the fit answers. With `other_rows` it is asked of other rows than
-    those of the fit.
+    """The reason why a method is unavailable, and what to use instead; empty if it is
+    available. `other_rows` asks about other rows than those of the fit.
     """
     for modifier in MODIFIERS.values():
         if other_rows and question in modifier.rows:
@@ -373,28 +372,28 @@ def excluding(r: Any, question: str, other_rows: bool = False) -> tuple[str, str
 
 
 def why_unavailable(r: Any, question: str, other_rows: bool = False) -> str:
-    """Why a fit does not answer a question, and what to ask instead; empty if it
-    answers.
+    """A sentence on why a method is unavailable, and what to use instead; empty if it
+    is available.
     """
     part, use = excluding(r, question, other_rows)
     return f"{question} is not available for fits with {part}.{use}" if part else ""
 
 
 def check_available(r: Any, question: str) -> None:
-    """Refuse a question that a fit does not answer.
+    """Raise an error if a fit does not support a method.
 
     Raises
     ------
     UnavailableError
-        With the reason, and what to ask instead.
+        The message has the reason, and what to use instead.
     """
     if why := why_unavailable(r, question):
         raise UnavailableError(why)
 
 
 def without(name: str) -> Callable[[type[T]], type[T]]:
-    """A decorator of results that all have one of `MODIFIERS`: to name a question that
-    it excludes raises UnavailableError, so that `hasattr` is False.
+    """Class decorator for results that all have one of `MODIFIERS`: its unavailable
+    methods raise UnavailableError on access, so that `hasattr` is False.
     """
     modifier = MODIFIERS[name]
 

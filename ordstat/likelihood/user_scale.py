@@ -25,8 +25,8 @@ _SQUARES = 5
 
 @dataclass(frozen=True, eq=False)
 class UserScale:
-    """From coordinates x = (alpha~ threshold by threshold, rest~), on centred and
-    scaled columns, to the user's.
+    """Map from coordinates x = (alpha~ threshold by threshold, rest~), on centred and
+    scaled columns, to the user's parameters.
 
     alpha_k = G alpha~_k + c_k A rest~ and rest = rest~ / scale, k over the t threshold
     parameters. The user's parameters are the intercepts of the thresholds, then their
@@ -58,7 +58,7 @@ class UserScale:
         return int(self.c.size * self.G.shape[0])
 
     def alpha_shift(self, rest: FloatArray) -> FloatArray:
-        """(t, m, n) what rest~ (q, n) adds to alpha."""
+        """(t, m, n) contribution of rest~ (q, n) to alpha."""
         return np.asarray(self.c[:, None, None] * (self.A @ rest))
 
     def alpha_shift_transposed(self, by_column: FloatArray) -> FloatArray:
@@ -89,8 +89,8 @@ class UserScale:
         return np.concatenate(parts).reshape(x.shape)
 
     def slopes(self, values: FloatArray) -> FloatArray:
-        """(P,) derivatives by the coordinates of a function with derivatives `values`
-        (P,) by the user's parameters, or of each column of values (P, n).
+        """(P,) derivatives with respect to the coordinates, from derivatives `values`
+        (P,) with respect to the user's parameters, or for each column of values (P, n).
         """
         t, m = self.shape
         columns = values[:, None] if values.ndim == 1 else values
@@ -110,20 +110,20 @@ class UserScale:
         return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])
 
     def rounding(self, x: FloatArray) -> FloatArray:
-        """Rounding error of `coefficients`, from the size of the terms that they are
-        sums of.
-        """
+        """Rounding errors of `coefficients`, from the sizes of their terms."""
         return 2.0**-53 * self.absolute().coefficients(np.abs(x))
 
     def gradient(self, index: int) -> FloatArray:
-        """(P,) derivatives of the user's parameter `index` by the coordinates."""
+        """(P,) derivatives of the user's parameter `index` with respect to the
+        coordinates.
+        """
         unit = np.zeros(self.n_alpha + self.scale.size)
         unit[index] = 1.0
         return self.slopes(unit)
 
 
 class CovarianceOperator(Protocol):
-    """A covariance (P, P) as what multiplies by it, which need not be formed."""
+    """A covariance (P, P) as products with vectors; the matrix need not be formed."""
 
     @property
     def size(self) -> int:
@@ -150,7 +150,7 @@ class CovarianceOperator(Protocol):
         Raises
         ------
         DataError
-            It does not fit into memory.
+            The matrix does not fit into memory.
         """
 
 
@@ -229,14 +229,14 @@ class InverseInformation:
 
 @dataclass(frozen=True, eq=False)
 class CovarianceMatrix:
-    """A covariance (P', P') of the functions that the data determine; NaN where nothing
-    is known.
+    """A covariance (P', P') of the functions that the data determine; NaN for unknown
+    entries.
 
     Attributes
     ----------
     matrix : (P', P')
     unknown : (P',) bool or None
-        Parameters that are no such functions.
+        Parameters that the data do not determine.
     """
 
     matrix: FloatArray
@@ -257,7 +257,7 @@ class CovarianceMatrix:
         return np.asarray(self.matrix @ vector)
 
     def quadratic(self, L: FloatArray) -> FloatArray:
-        """Rows of the matrix that L does not use may be NaN."""
+        """(h, h) L V L'; rows of V that L does not use may be NaN."""
         used = np.any(L != 0.0, axis=0)
         return np.asarray(L[:, used] @ self.matrix[np.ix_(used, used)] @ L[:, used].T)
 
@@ -270,7 +270,7 @@ class CovarianceMatrix:
 
 @dataclass(frozen=True)
 class UnknownCovariance:
-    """The covariance of estimates that are no maximum: NaN.
+    """The unknown covariance of estimates that do not maximise the likelihood: NaN.
 
     Attributes
     ----------
