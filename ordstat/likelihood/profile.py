@@ -463,7 +463,7 @@ class ProfileLikelihood:
         previous one; None after a failure.
 
         They start at the estimate and go outwards, and again at the limits found by
-        `end`, which may lie on a higher branch than small steps from the estimate reach.
+        `end`, which may lie on a higher branch than small steps reach.
         """
         a = self.user.gradient(index)
         maxima = list[Optimum | None]([None] * values.size)
