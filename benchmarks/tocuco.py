@@ -410,6 +410,9 @@ def main(arguments: Sequence[str]) -> None:
     )
     parser.add_argument("--quick", action="store_true", help="3 splits in place of 30")
     parser.add_argument("--done", action="store_true", help="only print what is done")
+    parser.add_argument(
+        "--choose", action="store_true", help="compare numbers of blend, no test rows"
+    )
     parser.add_argument("--sets", help="some sets, separated by ;")
     parser.add_argument("--methods", help="some contestants, separated by ;")
     given = parser.parse_args(arguments)
@@ -423,6 +426,13 @@ def main(arguments: Sequence[str]) -> None:
             f"tocuco is skipped: {FOLDER / 'tocuco'} lacks {', '.join(lacking)}. Set"
             " the variable ORDSTAT_BENCHMARKS to the folder of the benchmark data."
         )
+    if given.choose:
+        from benchmarks import choices  # which takes its sets from here
+
+        compared = pd.DataFrame(choices.run(given.quick))
+        compared.to_csv(RESULTS.with_name("choices.csv"), index=False)
+        print(compared.to_string(index=False, float_format="{:.6f}".format))
+        return
     for name in _RIVALS:
         if name not in RIVALS:
             print(f"{name} is skipped: its package is not installed.", file=sys.stderr)

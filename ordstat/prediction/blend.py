@@ -342,9 +342,11 @@ _CALIBRATION_ROWS = 500
 _RIDGE = 2.0
 _USUAL_RIDGE = 0.5
 # If boosted trees of one score have more than this weight, boosted trees of each
-# threshold join the members, of this depth.
+# threshold join the members, of this depth. Two levels that a rule separates have small
+# curvatures, which a penalty of 1 would outweigh.
 _MUCH = 0.5
 _DEPTH = 3
+_PENALTY = 0.1
 _ZERO_GAP = 1e-9
 
 
@@ -377,10 +379,10 @@ class Blend(Method):
     weighted by their performance on a fifth of the rows, held out once. With 100 to
     2000 rows and no clusters they are weighted by two held-out fifths. If "ordboost"
     gets more than half the weight and there are more than two levels, boosted trees of
-    each threshold, as in `Reduction(base="ordboost", encoding="separate")`, join the
-    members. One member gets all the weight if it clearly predicts the held-out rows
-    best: if its ranked probability score beats the equal mean by more than 2.5 standard
-    errors, and the weighted mean.
+    each threshold, as in `Reduction(base="ordboost", encoding="separate")` but with
+    penalty 0.1, join the members. One member gets all the weight if it clearly predicts
+    the held-out rows best: if its ranked probability score beats the equal mean by more
+    than 2.5 standard errors, and the weighted mean.
 
     average="stacked" fits the members without each of five folds. The weights w >= 0,
     with sum 1, minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w -
@@ -577,7 +579,10 @@ class Blend(Method):
         if sample.cluster is not None:  # whose rows give no standard error
             return None
         found = held_out_by(sample, settled, seeds, rng, _LEAD_FOLDS)
-        return None if found is None else _weights_by_evidence(found, settled, seeds)
+        if found is None:
+            return None
+        weights = weights_by_evidence(found, settled, seeds)
+        return alone_if_clear(weights, found.lead[1])
 
 
 class HeldOutForecasts(NamedTuple):
@@ -681,34 +686,44 @@ def _weights_of_all(found: HeldOutForecasts) -> MemberWeights:
     return MemberWeights(shares, (), errors, gap)
 
 
-def _weights_by_evidence(
+def weights_by_evidence(
     found: HeldOutForecasts, methods: Sequence[Method], seeds: Any
 ) -> MemberWeights:
     """Weights by the ranked probability score of held-out rows, with boosted trees of
-    each threshold beside those of one score that have much weight; all weight for one
-    member if it is clearly better than the equal blend, and better than the weighted.
+    each threshold beside those of one score that have much weight.
     """
     shares, errors, gap = _rps_weights(
         found.above, found.y, found.weights, _USUAL_RIDGE
     )
-    lead = found.lead[1]
     first = methods[0]
     more: tuple[Method, ...] = ()
     if shares[0] > _MUCH and isinstance(first, OrdinalBoosting) and found.several:
         more = (_by_threshold(first),)
         above = np.concatenate([found.above, found.by(more[0], seeds[0])[None]])
         shares, errors, gap = _rps_weights(above, found.y, found.weights, _USUAL_RIDGE)
-    best = int(np.argmin(errors[:-1, 0]))
-    if lead > _CLEARLY and errors[best, 0] < errors[-1, 0]:
-        shares = np.eye(len(shares))[best]
-        errors = np.concatenate([errors[:-1], errors[[best]]])
-        gap = 0.0
     return MemberWeights(shares, more, errors, gap)
+
+
+def alone_if_clear(
+    weights: MemberWeights, lead: float, clearly: float = _CLEARLY
+) -> MemberWeights:
+    """All weight for the best member if one leads the equal blend by more than some
+    standard errors, and the best is better than the weighted blend.
+    """
+    errors = weights.errors
+    best = int(np.argmin(errors[:-1, 0]))
+    if lead <= clearly or errors[best, 0] >= errors[-1, 0]:
+        return weights
+    return weights._replace(
+        shares=np.eye(len(weights.shares))[best],
+        errors=np.concatenate([errors[:-1], errors[[best]]]),
+        gap=0.0,
+    )
 
 
 def _by_threshold(method: OrdinalBoosting) -> Method:
     """Boosted trees of each threshold."""
-    base = BoostedBase(replace(method, rounds="cv", depth=_DEPTH))
+    base = BoostedBase(replace(method, rounds="cv", depth=_DEPTH, penalty=_PENALTY))
     return Reduction(base=base, encoding="separate", scaling=None)
 
 

@@ -21,8 +21,9 @@ from ordstat.prediction import blend
 from ordstat.prediction.blend import (
     HeldOutForecasts,
     _lead,
-    _weights_by_evidence,
+    alone_if_clear,
     simplex_weights,
+    weights_by_evidence,
 )
 from ordstat.reduction.exceedances import score_gain
 
@@ -221,7 +222,7 @@ LINKS = (CumulativeLink(), CumulativeLink(link="cloglog"))
 def test_default_members_are_weighted_by_the_held_out_score():
     """No weights on a fine grid have a smaller penalised score."""
     found = held_out([0.8, 0.9])
-    shares, more, errors, _ = _weights_by_evidence(found, LINKS, (1, 2))
+    shares, more, errors, _ = weights_by_evidence(found, LINKS, (1, 2))
     happened = found.y[:, None] > np.arange(2)
 
     def value(w):
@@ -240,10 +241,22 @@ def test_default_members_are_weighted_by_the_held_out_score():
 
 def test_a_member_that_leads_clearly_has_all_the_weight():
     """Weights are kept equal a little, which loses where one member knows it all."""
-    chosen = _weights_by_evidence(held_out([1.0, 0.0]), LINKS, (1, 2))
+    found = held_out([1.0, 0.0])
+    weights = weights_by_evidence(found, LINKS, (1, 2))
+    chosen = alone_if_clear(weights, found.lead[1])
+    assert not weights.alone
     assert chosen.shares.tolist() == [0.0, 1.0]
     assert chosen.alone
     assert chosen.errors[2].tolist() == [0.0, 0.0]
+
+
+def test_the_weighted_mean_stays_where_no_member_is_clearly_better():
+    found = held_out([1.0, 0.0])
+    weights = weights_by_evidence(found, LINKS, (1, 2))
+    lead = found.lead[1]
+    assert alone_if_clear(weights, lead, clearly=lead) is weights
+    best = weights._replace(errors=np.array([[0.2, 0], [0.1, 0], [0.1, 0]]))
+    assert alone_if_clear(best, lead) is best
 
 
 @pytest.mark.parametrize(("rows", "weighted"), [(100, True), (99, False)])
@@ -293,7 +306,7 @@ def test_trees_of_each_threshold_join_boosted_trees_of_much_weight(
         return found.above[0]
 
     monkeypatch.setattr(HeldOutForecasts, "by", forecast)
-    chosen = _weights_by_evidence(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
+    chosen = weights_by_evidence(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
     assert asked == [("separate", 7)] * joins
     assert len(chosen.more) == joins
     assert chosen.shares.size == 2 + joins
