@@ -4,13 +4,15 @@
 from libc.math cimport fabs, fmax, fmin, sqrt
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
-from scipy.linalg.cython_lapack cimport dpotrf, dpotrs
+from scipy.linalg.cython_blas cimport daxpy, dtrsv
+from scipy.linalg.cython_lapack cimport dpotrf
 
 from ordstat.compiled.signals cimport let_interrupt, require_lengths
 
 cdef enum:
     SWEEPS = 4  # of coordinate descent between two exact solves
-    VECTORS = 7
+    FEW = 16  # coefficients that join or leave a factor; where more do, it is computed anew
+    VECTORS = 9
 
 cdef struct Net:
     # the objective, and its numbers of coefficients and of groups
@@ -24,8 +26,8 @@ cdef struct Net:
     const Py_ssize_t *starts
 
 cdef struct Room:
-    # Buffers of n numbers; free `all` and `free_ones`. The caller's are `kept`, how many coefficients the last exact solve
-    # had and which, and `square`, its Cholesky factor.
+    # Buffers of n numbers; free `all` and `free_ones`. The caller's are `kept`, how many coefficients have a Cholesky factor
+    # and which, and `square`, the upper factor by columns.
     double *all
     double *move
     double *slope
@@ -34,6 +36,8 @@ cdef struct Room:
     double *b
     double *r
     double *step
+    double *cosine
+    double *sine
     Py_ssize_t *free_ones
     Py_ssize_t *kept
     double *square
@@ -49,10 +53,9 @@ cdef double _length(const Net *of, const double *b, Py_ssize_t g) noexcept nogil
 
 cdef void _add_move(const Net *of, Py_ssize_t j, double by, double *r) noexcept nogil:
     """What is left of the linear part after coefficient j has moved."""
-    cdef Py_ssize_t k
-    cdef const double *row = of.Q + j * of.n
-    for k in range(of.n):
-        r[k] -= by * row[k]
+    cdef int n = of.n, one = 1
+    cdef double minus = -by
+    daxpy(&n, &minus, <double *>of.Q + j * of.n, &one, r, &one)
 
 
 cdef void _sweep(const Net *of, double *b, double *r, double *move) noexcept nogil:
@@ -110,55 +113,117 @@ cdef double _penalty(const Net *of, const double *b) noexcept nogil:
 
 
 cdef int _free(const Net *of, const double *b, const double *r, Room *room) noexcept nogil:
-    """Number of the coefficients that are neither 0 nor at a bound: sets their places and slopes."""
+    """Number of the coefficients that are neither 0 nor at a bound: sets their places, and their slopes, else 0."""
     cdef Py_ssize_t g, j
     cdef int count = 0
     cdef double norm
     for g in range(of.groups):
         norm = _length(of, b, g)
         for j in range(of.starts[g], of.starts[g + 1]):
+            room.slope[j] = 0.0
             if b[j] != 0.0 and room.low[j] < b[j] < room.high[j]:
                 room.free_ones[count] = j
-                room.slope[count] = r[j] - (of.l2[g] + of.l1[g] / norm) * b[j]
+                room.slope[j] = r[j] - (of.l2[g] + of.l1[g] / norm) * b[j]
                 count += 1
     return count
 
 
 cdef void _set_square(const Net *of, const double *b, Room *room, int count) noexcept nogil:
-    """The curvature of the free coefficients, the lower triangle by rows."""
+    """The curvature of the free coefficients, the upper triangle by columns."""
     cdef Py_ssize_t g, j
     cdef int k = 0, i, first
     cdef double norm, bend
+    cdef double *column
     for g in range(of.groups):
         first = k
         norm = _length(of, b, g)
         while k < count and room.free_ones[k] < of.starts[g + 1]:
             j = room.free_ones[k]
+            column = room.square + k * of.n
             for i in range(k + 1):
-                room.square[k * count + i] = of.Q[j * of.n + room.free_ones[i]]
-            room.square[k * count + k] += of.l2[g]
+                column[i] = of.Q[j * of.n + room.free_ones[i]]
+            column[k] += of.l2[g]
             if of.starts[g + 1] - of.starts[g] > 1:
                 bend = of.l1[g] / norm
-                room.square[k * count + k] += bend
+                column[k] += bend
                 for i in range(first, k + 1):
-                    room.square[k * count + i] -= bend * b[j] * b[room.free_ones[i]] / (norm * norm)
+                    column[i] -= bend * b[j] * b[room.free_ones[i]] / (norm * norm)
             k += 1
 
 
+cdef void _remove(const Net *of, Room *room, Py_ssize_t place) noexcept nogil:
+    """Take the coefficient at a place out of the factor: rotations of rows restore its triangle."""
+    cdef Py_ssize_t k, i
+    cdef double here, below
+    cdef double *column
+    room.kept[0] -= 1
+    for k in range(place, room.kept[0]):
+        room.kept[1 + k] = room.kept[2 + k]
+        column = room.square + k * of.n
+        memcpy(column, column + of.n, (k + 2) * sizeof(double))
+        for i in range(place, k):
+            here, below = column[i], column[i + 1]
+            column[i] = room.cosine[i] * here + room.sine[i] * below
+            column[i + 1] = room.cosine[i] * below - room.sine[i] * here
+        here, below = column[k], column[k + 1]
+        column[k] = sqrt(here * here + below * below)
+        room.cosine[k], room.sine[k] = here / column[k], below / column[k]
+
+
+cdef bint _append(const Net *of, Room *room, Py_ssize_t j) noexcept nogil:
+    """Add a coefficient to the factor; False if its curvature is not positive given that of the others."""
+    cdef int count = room.kept[0], i, n = of.n, one = 1
+    cdef char upper = b'U', turned = b'T', plain = b'N'
+    cdef double *column = room.square + room.kept[0] * of.n
+    cdef double left = of.Q[j * of.n + j] + of.l2[j]
+    for i in range(count):
+        column[i] = of.Q[j * of.n + room.kept[1 + i]]
+    dtrsv(&upper, &turned, &plain, &count, room.square, &n, column, &one)
+    for i in range(count):
+        left -= column[i] * column[i]
+    if left <= 0.0:
+        return False
+    column[count] = sqrt(left)
+    room.kept[1 + count] = j
+    room.kept[0] += 1
+    return True
+
+
+cdef bint _update(const Net *of, Room *room, int count) noexcept nogil:
+    """Make the kept factor that of the free coefficients, if few of them join or leave it; False if it is not."""
+    cdef Py_ssize_t i, k
+    cdef int changes = 0
+    cdef double *change = room.move  # 1 for a coefficient that joins, -1 for one that leaves
+    for i in range(of.n):
+        change[i] = 0.0
+    for i in range(room.kept[0]):
+        change[room.kept[1 + i]] -= 1.0
+    for i in range(count):
+        change[room.free_ones[i]] += 1.0
+    for i in range(of.n):
+        changes += change[i] != 0.0
+    if changes > FEW:
+        return False
+    for k in range(room.kept[0] - 1, -1, -1):
+        if change[room.kept[1 + k]] < 0.0:
+            _remove(of, room, k)
+    for i in range(count):
+        if change[room.free_ones[i]] > 0.0 and not _append(of, room, room.free_ones[i]):
+            return False
+    return True
+
+
 cdef bint _factor(const Net *of, const double *b, Room *room, int count) noexcept nogil:
-    """Factor the curvature of the free coefficients, or take the factor of the last solve if it had the same and no
-    penalty bends; False where it is not positive definite.
+    """Factor the curvature of the free coefficients, from the kept factor where no penalty bends; False where it is not
+    positive definite. Sets their places in the order of the factor.
     """
-    cdef int failed, i
+    cdef int failed, n = of.n
     cdef char upper = b'U'
-    cdef bint same = room.kept[0] == count
-    for i in range(count if same else 0):
-        same = same and room.kept[1 + i] == room.free_ones[i]
-    if same:
+    if room.kept[0] > 0 and _update(of, room, count):
+        memcpy(room.free_ones, room.kept + 1, count * sizeof(Py_ssize_t))
         return True
     _set_square(of, b, room, count)
-    # the lower triangle by rows is the upper one by columns
-    dpotrf(&upper, &count, room.square, &count, &failed)
+    dpotrf(&upper, &count, room.square, &n, &failed)
     room.kept[0] = count if failed == 0 and of.groups == of.n else 0
     memcpy(room.kept + 1, room.free_ones, count * sizeof(Py_ssize_t))
     return failed == 0
@@ -169,8 +234,8 @@ cdef void _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil
     would leave its sign or its bounds.
     """
     cdef Py_ssize_t g, j, stopped = -1
-    cdef int i, count, failed, one = 1
-    cdef char upper = b'U'
+    cdef int i, count, n = of.n, one = 1
+    cdef char upper = b'U', turned = b'T', plain = b'N'
     cdef double limit, share = 1.0, end = 0.0
     cdef bint corner
     for g in range(of.groups):
@@ -181,8 +246,10 @@ cdef void _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil
     count = _free(of, b, r, room)
     if count == 0 or not _factor(of, b, room, count):
         return
-    memcpy(room.step, room.slope, count * sizeof(double))
-    dpotrs(&upper, &count, &one, room.square, &count, room.step, &count, &failed)
+    for i in range(count):
+        room.step[i] = room.slope[room.free_ones[i]]
+    dtrsv(&upper, &turned, &plain, &count, room.square, &n, room.step, &one)
+    dtrsv(&upper, &plain, &plain, &count, room.square, &n, room.step, &one)
     for i in range(count):
         j = room.free_ones[i]
         limit = (room.low[j] if room.step[i] < 0.0 else room.high[j]) - b[j]
@@ -209,6 +276,8 @@ cdef bint _open(Room *room, Py_ssize_t n) noexcept nogil:
     room.b = room.high + n
     room.r = room.b + n
     room.step = room.r + n
+    room.cosine = room.step + n
+    room.sine = room.cosine + n
     return room.all != NULL and room.free_ones != NULL
 
 
@@ -221,23 +290,43 @@ cdef double _rise(const Net *of, const double *b, const double *r, const Room *r
     return change
 
 
+cdef double _try_solve(const Net *of, double *b, double *r, Room *room) noexcept nogil:
+    """An exact solve, undone where the objective rises; returns the residual."""
+    memcpy(room.b, b, of.n * sizeof(double))
+    memcpy(room.r, r, of.n * sizeof(double))
+    _solve(of, b, r, room)
+    if _rise(of, b, r, room) > 0.0:
+        memcpy(b, room.b, of.n * sizeof(double))
+        memcpy(r, room.r, of.n * sizeof(double))
+    return _residual(of, b, r, room.slope)
+
+
+cdef bint _signs_stayed(const double *b, const double *before, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(n):
+        if (b[j] > 0.0) != (before[j] > 0.0) or (b[j] < 0.0) != (before[j] < 0.0):
+            return False
+    return True
+
+
 def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[::1] bound, const double[::1] l1,
              const double[::1] l2, const double[::1] lower, const double[::1] upper, double[::1] b, double[::1] r,
              double tolerance, int rounds, double[:, ::1] factor, Py_ssize_t[::1] kept):
-    """Minimise over b (A,) by sweeps of coordinate descent and, once signs stay, exact solves over what is not 0.
+    """Minimise over b (A,) by sweeps of coordinate descent and, once signs stay, exact solves over what is not 0; with a
+    factor an exact solve comes first.
 
     The objective is d'Qd / 2 - r'd, where d is the move of b, plus l1 ||b_g|| of each group and l2 b_j^2 / 2 of each
     coordinate, with lower <= b <= upper. Group g is at starts[g] to starts[g + 1] (G + 1,) and has l1 and l2 (G,);
     `bound` (G,) is the largest eigenvalue of its block of Q. Ends where the conditions of the minimum are off by at
     most `tolerance`, or after `rounds`. Writes b, and r - Qd over r.
 
-    `factor` (A, A) and `kept` (A + 1,) hold the last exact solve, for the next call with the same Q and l2: its Cholesky
-    factor, the number of its coefficients, and their places. The number is 0 where there is none.
+    `factor` (A, A) and `kept` (A + 1,) hold the last exact solve, for the next call with the same Q and l2: the Cholesky
+    factor of its curvature, lower by rows, the number of its coefficients, and their places in the order of the factor. The
+    number is 0 where there is none. What joins or leaves the coefficients changes the factor [Golub and Van Loan 2013, 6.5].
     """
     cdef Py_ssize_t n = b.shape[0], groups = bound.shape[0], g, j
     cdef int i
-    cdef double done = 0.0
-    cdef bint stayed
+    cdef double done = 0.0, left
     cdef Net of
     cdef Room room
     require_lengths(
@@ -249,6 +338,9 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
     )
     for g in range(groups):
         require_lengths(starts[g] <= starts[g + 1], "minimise")
+    require_lengths(0 <= kept[0] <= n, "minimise")
+    for j in range(kept[0]):
+        require_lengths(0 <= kept[1 + j] < n, "minimise")
     if n == 0:
         return
     of.n, of.groups, of.Q, of.starts, of.bound = n, groups, &Q[0, 0], &starts[0], &bound[0]
@@ -258,27 +350,20 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
             raise MemoryError()
         room.square, room.kept = &factor[0, 0], &kept[0]
         with nogil:
+            left = tolerance + 1.0
+            if room.kept[0] > 0:
+                left = _try_solve(&of, &b[0], &r[0], &room)
             for i in range(rounds):
+                if left <= tolerance:
+                    break
                 let_interrupt(&done, SWEEPS * <double>n * n)
                 memcpy(room.b, &b[0], n * sizeof(double))
                 for g in range(SWEEPS):
                     _sweep(&of, &b[0], &r[0], room.move)
-                if _residual(&of, &b[0], &r[0], room.slope) <= tolerance:
-                    break
-                stayed = True
-                for j in range(n):
-                    stayed = stayed and (b[j] > 0.0) == (room.b[j] > 0.0) and (b[j] < 0.0) == (room.b[j] < 0.0)
-                if not stayed:
-                    continue
-                let_interrupt(&done, <double>n * n * n / 6.0)
-                memcpy(room.b, &b[0], n * sizeof(double))
-                memcpy(room.r, &r[0], n * sizeof(double))
-                _solve(&of, &b[0], &r[0], &room)
-                if _rise(&of, &b[0], &r[0], &room) > 0.0:
-                    memcpy(&b[0], room.b, n * sizeof(double))
-                    memcpy(&r[0], room.r, n * sizeof(double))
-                if _residual(&of, &b[0], &r[0], room.slope) <= tolerance:
-                    break
+                left = _residual(&of, &b[0], &r[0], room.slope)
+                if left > tolerance and _signs_stayed(&b[0], room.b, n):
+                    let_interrupt(&done, <double>n * n * n / 6.0)
+                    left = _try_solve(&of, &b[0], &r[0], &room)
     finally:
         free(room.all)
         free(room.free_ones)

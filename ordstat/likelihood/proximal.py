@@ -11,7 +11,9 @@ eliminated exactly, as in `newton.py`, which leaves
 This is minimised by coordinate descent on Q [Friedman, Hastie and Tibshirani 2010] and,
 once signs stay, by Newton's method on the coefficients that are not 0, which ends it
 where columns are correlated. Q serves for further steps as long as each divides the
-residual of the optimality conditions by five: only the gradient has to be exact.
+residual of the optimality conditions by five: only the gradient has to be exact. The
+first step under a penalty is that of the last Q, without columns that have yet to join
+it: a new one is taken nearer to the minimum.
 
 Without l1 and bounds every coefficient is in A. Where a model has products with the
 curvature, as sparse columns have, Q is then not formed: the step comes from conjugate
@@ -43,7 +45,7 @@ _FLAT = 1e-10
 #: Most rounds of sweeps and solves for one step.
 _ROUNDS = 200
 #: Share of the residual of the conditions that a quadratic step may leave.
-_INEXACT = 0.1
+_INEXACT = 0.03
 #: Q is taken anew where a step leaves more than this share of the residual.
 _SLOW = 0.2
 #: Share of the predicted decrease that a step has to bring [Armijo].
@@ -577,7 +579,8 @@ def solve(
         if quadratic is not None:
             missing[quadratic.groups] = False
         stale = quadratic is None or point.information is not None
-        stale = stale or bool(missing.any()) or residual > _SLOW * before
+        stale = stale or (steps > 0 and bool(missing.any()))
+        stale = stale or residual > _SLOW * before
         if stale:
             quadratic = _quadratic(model, point, penalty, failing, likely)
         if quadratic is None:

@@ -184,6 +184,33 @@ def test_minimise_equals_its_twin(name, rounds):
         assert np.abs(penalty.residual(r, b)).max() <= 1e-12
 
 
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_a_kept_factor_is_that_of_its_coefficients(l2):
+    """Where some join it and others leave, one after another and many at a time."""
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(80, 40))
+    Q = A.T @ A / 80
+    penalty = shrinkage(range(41), 0.3, l2)
+    given = penalty.l1, penalty.l2, penalty.lower, penalty.upper
+    factor, kept = np.empty((40, 40)), np.zeros(41, dtype=np.intp)
+    b = np.zeros(40)
+    linear = rng.normal(size=40)
+    out_of_order = 0
+    for size in (0.1, 0.1, 0.1, 0.1, 0.1, 2.0, 0.1, 0.1, 0.1, 0.1):
+        linear += size * rng.normal(size=40)
+        bound = np.diag(Q).copy()
+        left = linear - Q @ b
+        minimise(Q, penalty.starts, bound, *given, b, left, 1e-12, 200, factor, kept)
+        assert np.abs(penalty.residual(linear - Q @ b, b)).max() <= 1e-12
+        places = kept[1 : kept[0] + 1]
+        np.testing.assert_array_equal(np.sort(places), np.flatnonzero(b))
+        lower = np.tril(factor[: kept[0], : kept[0]])
+        curvature = Q[np.ix_(places, places)] + l2 * np.eye(places.size)
+        np.testing.assert_allclose(lower @ lower.T, curvature, atol=1e-12)
+        out_of_order += bool((np.diff(places) < 0).any())
+    assert 0 < out_of_order < 10  # some factors were updated, some computed anew
+
+
 @pytest.mark.parametrize("name", ["lasso", "elastic net", "groups", "bounds alone"])
 def test_a_kept_factor_changes_no_minimum(name):
     """Of other linear parts with the same Q, and where other coefficients are 0."""
