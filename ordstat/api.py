@@ -649,7 +649,7 @@ def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
         shape = ()
     if shape is None or len(shape) != 2:
         got = "lists of different lengths" if shape is None else f"shape {shape}"
-        do = "Take columns of prices from the data, as in cost=data[['a', 'b', 'c']]"
+        do = "Take columns of costs from the data, as in cost=data[['a', 'b', 'c']]"
         raise OptionError(
             f"cost must be a name, a K x K table or an N x K table; got {got}. {do}."
         )
@@ -658,8 +658,8 @@ def split_cost(cost: Any, data: Any) -> tuple[Any, Any]:
         if table.shape[0] == len(data):
             raise OptionError(
                 f"cost has {len(data)} rows, as many as the data, and as many columns:"
-                " it may be a K x K table or the rows' own prices. Give a K x K table"
-                " to the method itself, as in method=REDSVM(cost=table)."
+                " it may be a K x K table or costs of the rows. Give a K x K table to"
+                " the method itself, as in method=REDSVM(cost=table)."
             )
         return None, table
     return cost, None

@@ -317,9 +317,8 @@ def compare(
     as in `errors(cv=)`; everything that depends on the response comes from the training
     rows. Predictions for held-out groups are averages over the distribution of their
     random effects; with crossed random terms, the more numerous groups stay together. A
-    row of weight w is spread over the folds as w rows, unless the columns identify
-    nearly all rows: it then stays in one fold, as a flexible model would recognise the
-    copies.
+    row of weight w is spread over the folds as w rows. If the columns identify nearly
+    all rows, it stays in one fold, as a flexible model would recognise the copies.
 
     Examples
     --------

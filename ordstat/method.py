@@ -259,7 +259,7 @@ class Method:
             "random terms": sample.rows.random is not None and not self.supports.random,
             "an offset": sample.rows.offset is not None and not self.supports.offset,
             "cluster=": sample.cluster is not None and not self.supports.cluster,
-            "answers known in part": (
+            "censored answers": (
                 sample.highest is not None and not self.supports.partial
             ),
             "smooth terms": (sample.smooths is not None and not self.supports.smooth),

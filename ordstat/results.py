@@ -334,8 +334,8 @@ class OrdinalResults:
             return []
         exact = self.design.sample.exact
         return [
-            f"Errors count the {int(exact.sum())} rows of the fit with exact responses,"
-            f" of {exact.size}; the others are known in part."
+            f"Errors count {int(exact.sum())} of the {exact.size} rows of the fit, whose"
+            " responses are exact; the others are censored."
         ]
 
     def gain_importance(self) -> pd.DataFrame:

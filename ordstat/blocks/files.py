@@ -244,7 +244,7 @@ def parquet_files(path: str) -> ParquetFiles:
         if not os.path.isfile(name):
             raise DataError(
                 f"{name} must be a file; it is a link that leads nowhere, a pipe or a"
-                " device. Mend it, or leave it out of the data."
+                " device. Repair it, or leave it out of the data."
             )
     # of links to a file, the first name
     once = {_identity(name): name for name in reversed(paths)}
@@ -323,8 +323,8 @@ def _walk(folder: str) -> list[str]:
 
 def _refuse_folder(error: OSError) -> None:
     raise DataError(
-        f"The folder {error.filename} cannot be read: {error.strerror}. Mend it, or"
-        " leave it out of the data."
+        f"The folder {error.filename} cannot be read: {error.strerror}. Allow"
+        " reading it, or leave it out of the data."
     ) from error
 
 

@@ -73,7 +73,7 @@ class BlockDesign(Design):
     whole : bool
         Whether the sample holds every row.
     partial : PartialLevels or None
-        The levels of answers known in part.
+        The levels of censored answers.
     """
 
     # None on the class of designs in memory
@@ -91,7 +91,7 @@ class BlockDesign(Design):
 
 @dataclass(frozen=True, eq=False)
 class PartialLevels:
-    """The levels of answers known in part, by those of all rows.
+    """The levels of censored answers, found from all rows.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Reader:
     design.
 
     `declared` has factors whose levels other blocks have too; `partial` has the levels
-    of answers known in part.
+    of censored answers.
     """
 
     spec: FormulaSpec
@@ -144,7 +144,7 @@ class Reader:
         return sample, labels
 
     def _response(self, columns: Columns) -> inputs.Response:
-        """The answers of a block; those known in part have no codes of levels yet."""
+        """The answers of a block; censored ones have no level codes yet."""
         if self.partial is not None:
             return self.spans(columns)
         levels = self.spec.levels
@@ -167,7 +167,7 @@ class Reader:
         return factor_of(columns.column(name, "the response").value, name)
 
     def spans(self, columns: Columns) -> inputs.Response:
-        """The answers of a block that are known in part.
+        """The censored answers of a block.
 
         Raises
         ------
@@ -228,7 +228,7 @@ class Scan:
         Rows that were "given", are "incomplete", are "lost" (left out).
     dropped, counts, kinds : Counter
         Rows left out by variable; weights and rows of the answers, which are levels of
-        the response, or pairs of ends where answers are known in part.
+        the response, or pairs of ends if answers are censored.
     moments : dict of call to list
         Sum of weights, mean and sum of squares about it of the arguments of center()
         and scale(), by block.
@@ -367,7 +367,7 @@ class Answers:
     exact : Factor
         Those that are one level; -1 for others.
     kinds : sequence
-        The answers that occur: levels, or pairs of ends if some are known in part.
+        The answers that occur: levels, or pairs of ends if some are censored.
     codes : (n,)
         Which of these a row has, -1 where missing.
     """
@@ -757,7 +757,7 @@ def _notes(scan: Scan, design: Design, missing: Mapping[str, int]) -> tuple[str,
 
 
 def _partial_levels(scan: Scan, design: Design) -> tuple[PartialLevels, FloatArray]:
-    """The levels of answers known in part, and their counts, by all rows."""
+    """The levels of censored answers, and their counts, found from all rows."""
     low, high = np.array([*scan.kinds]).T
     labels = design.recipe.levels
     spans: Any

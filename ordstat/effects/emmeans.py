@@ -190,10 +190,10 @@ class Emmeans(Exported):
         """The variables, level or threshold if the scale has them, estimate, std_error,
         lower, upper; df under CR2.
 
-        Confidence limits of probabilities are computed on the logit scale, as are those
-        of means and quantiles, as shares of the range of the levels (in R's emmeans
-        limits are symmetric and may leave the scale). Limits of odds are exponentials
-        of those of the log odds.
+        Confidence limits of probabilities are computed on the logit scale; so are those
+        of means and quantiles, as shares of the range of the levels. In R's emmeans
+        limits are symmetric and may leave the scale. Limits of odds are exponentials of
+        those of the log odds.
         """
         table = self.averager.table(self.averages, self.level).drop(
             columns=["statistic", "p_value"]

@@ -392,7 +392,7 @@ class Token(NamedTuple):
     end: int
 
 
-#: Functions of a response that is known in part, and their arguments.
+#: Functions of a censored response, and their arguments.
 PARTIAL = {"interval": ("low", "high"), "Surv": ("time", "event")}
 
 

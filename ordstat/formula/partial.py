@@ -98,7 +98,7 @@ def _read_spans(
         where = row_name(frame.index, int(np.argmax(wrong)))
         raise DataError(
             f"The response {response!r} must have {low} <= {high}; it is larger in"
-            f" {where} (such rows: {int(wrong.sum())}). Swap or mend these ends."
+            f" {where} (such rows: {int(wrong.sum())}). Swap or correct these ends."
         )
     return spans, missing
 

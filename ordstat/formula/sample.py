@@ -248,7 +248,7 @@ class Sample:
             highest = None if highest is None else upto[highest] - 1
         if highest is not None and (highest < y).any():
             raise DataError(
-                "Every answer known in part must allow a level that some row has"
+                "Every censored answer must allow a level that some row has"
                 f" exactly; {int((highest < y).sum())} do not, where rows were left"
                 " out. Use more rows, or round the answers."
             )

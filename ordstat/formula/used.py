@@ -107,7 +107,7 @@ def _used_in_part(
     dropped: dict[str, int],
     notes: list[str],
 ) -> UsedRows:
-    """The rows to use and their levels, of answers known in part."""
+    """The rows to use and their levels, for censored answers."""
     response = given.response
     used = np.ones(len(given.index), dtype=bool) if mask is None else mask
     answers = cast(Any, response.spans).take(used)

@@ -37,9 +37,9 @@ def quantiles(
 ) -> FloatArray:
     """Quantiles of x by R's type 7, with each value repeated by its weight.
 
-    Weights that are not whole follow Hmisc's wtd.quantile: the place (total - 1) *
-    share lies between two whole places, and a whole place has the first value whose
-    weights up to it sum to more.
+    Fractional weights follow Hmisc's wtd.quantile: interpolate between the two whole
+    places next to (total - 1) * share. A whole place has the first value with a larger
+    cumulative weight.
 
     Parameters
     ----------

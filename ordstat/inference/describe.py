@@ -216,7 +216,7 @@ def describe_ordinal(
     limits are symmetric on the logit scale, and missing where groups do not overlap.
 
     The Kruskal-Wallis test allows for ties. The trend test of Jonckheere and Terpstra
-    needs groups in an order (an ordered categorical, numbers) and is exact for a few
+    needs ordered groups (an ordered categorical or numbers). It is exact for few
     answers, else normal with a variance that allows for ties. With a design, standard
     errors are linearised, and tests are those of Lumley & Scott (2013), Two-sample rank
     tests under complex sampling, Biometrika 100, 831-842.

@@ -287,7 +287,7 @@ def posterior_draws(
     if not pareto_k <= _LARGEST_K:
         warn(
             f"The weights of the draws have Pareto k {pareto_k:.2f}, above"
-            f" {_LARGEST_K:g}: a few draws decide, so the results are not reliable."
+            f" {_LARGEST_K:g}: a few draws dominate, so results are not reliable."
             " Use bootstrap(), or a sampler for Bayesian models.",
             ConvergenceWarning,
         )

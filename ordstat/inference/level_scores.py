@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 #: How the scores are read.
 READING = (
     "A score times an effect is the change of the log odds of a level against the"
-    " lowest one; levels of equal scores are not told apart. For free effects on every"
-    " level: anova() of this fit and update(method='multinomial')."
+    " lowest one; levels with equal scores have equal effects. For free effects on"
+    " every level: anova() of this fit and update(method='multinomial')."
 )
 _ONLY_EFFECT = (
     "The only effect has no p-value: without it the scores of the levels have no value."
@@ -61,9 +61,9 @@ def _no_effect(r: LikelihoodResults) -> str:
     if p <= _LEVEL:
         return ""
     return (
-        f"The effects are not told from 0 (likelihood ratio {statistic:.2f}, p at least"
-        f" {p:.2f}), and without effects the scores of the levels have no value: do not"
-        " interpret them."
+        "The effects do not differ significantly from 0 (likelihood ratio"
+        f" {statistic:.2f}, p at least {p:.2f}), and without effects the scores of the"
+        " levels have no value: do not interpret them."
     )
 
 

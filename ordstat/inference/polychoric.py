@@ -519,9 +519,9 @@ def _about_tests(r: Polychoric) -> list[str]:
     low = int((tested < _ALPHA).sum())
     where = "" if len(r.pairs) <= _MOST_PAIRS else " All tests are in .pairs."
     if low == 0:
-        return [f"Normality is nowhere contradicted at p < {_ALPHA:g}.{where}"]
+        return [f"Normality is not rejected in any table at p < {_ALPHA:g}.{where}"]
     tables = "" if len(tested) == 1 else f" in {low} of {len(tested)} tables"
     return [
-        f"Normality is contradicted at p < {_ALPHA:g}{tables};"
-        f" with many rows small departures suffice.{where}"
+        f"Normality is rejected at p < {_ALPHA:g}{tables};"
+        f" with many rows small departures are significant.{where}"
     ]

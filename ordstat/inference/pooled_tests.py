@@ -57,7 +57,7 @@ def pooled_anova(
     if others:
         raise UnavailableError(
             "pooled fits have no likelihood ratio, as likelihoods of imputed data"
-            " have no pooled value. Give anova() the largest model alone, or use"
+            " cannot be pooled. Give anova() the largest model alone, or use"
             " .test('x1 = 0, x2 = 0')."
         )
     asked = [term_hypotheses(fit, type) for fit in pooled.fits if fit.in_memory]

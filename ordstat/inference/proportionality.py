@@ -333,8 +333,8 @@ def _one_row(r: LikelihoodResults) -> str:
         return ""
     return (
         f"Row {r.design.index[row]!r} alone makes them differ: without it"
-        f" {p_in_words(test.p_value)}. Look at this row before you free an effect; see"
-        " influence()."
+        f" {p_in_words(test.p_value)}. Look at this row before you add nominal effects;"
+        " see influence()."
     )
 
 

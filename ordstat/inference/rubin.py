@@ -238,8 +238,8 @@ def d1(pooled: Pooled) -> FTest:
     (2007), or `large_sample_df` if `df_complete` is infinite. Reiter's formula needs t
     = k (m - 1) > 4 and enough complete-data degrees of freedom (see `reiter`); R's mice
     always uses it, even for k = 1. Outside this range we use (k + 1) nu / 2 as for
-    large samples, with nu the degrees of freedom of one estimate with this r;
-    complete-data degrees of freedom are the upper bound.
+    large samples, but no more than the complete-data degrees of freedom; nu are the
+    degrees of freedom of one estimate with this r.
     """
     Q = pooled.estimate
     k = pooled.estimate.size

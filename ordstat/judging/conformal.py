@@ -344,7 +344,7 @@ def _split(
     sample = results.design.sample
     weights = _whole(sample.case_weights, "weights of the fit")
     require_memory(
-        f"Dealing out {weights.sum():,.0f} rows",
+        f"Splitting {weights.sum():,.0f} rows",
         16.0 * weights.sum(),
         "Divide the weights by a common factor.",
     )

@@ -157,8 +157,8 @@ def _check_matrix(table: AnyArray) -> None:
     if (wrong := np.flatnonzero(np.diagonal(table) > cheapest)).size:
         i = int(wrong[0])
         _refuse(
-            f"row {i} prices the true rank at {table[i, i]:g} and rank code"
-            f" {int(table[i].argmin())} at less"
+            f"in row {i} the true rank costs {table[i, i]:g}, and rank code"
+            f" {int(table[i].argmin())} costs less"
         )
 
 
@@ -366,8 +366,8 @@ def require_differences(costs: FloatArray, weights: FloatArray) -> None:
     """DataError if all rows of positive weight have equal costs for all levels."""
     if not (costs != costs[:, :1])[weights > 0].any():
         raise DataError(
-            "the costs price every rank alike, so there is nothing to learn: give costs"
-            " that differ."
+            "the costs are equal for all ranks, so there is nothing to learn: give"
+            " costs that differ."
         )
 
 

@@ -359,8 +359,8 @@ def error_bounds(
             replace(bound, name=f"{bound.name} ({cv}-fold cv)") for bound in limits
         ]
         notes.append(
-            f"{cv}-fold cv: for fits without a fold. That the fit to all rows is no"
-            " worse is not proven."
+            f"{cv}-fold cv: for fits without a fold. This does not prove that the fit"
+            " to all rows is no worse."
         )
     if vacuous := [bound.name for bound in bounds if bound.vacuous]:
         notes.append(

@@ -367,9 +367,9 @@ def _separated(r: LikelihoodResults) -> str:
     )
     if fit.all_certain:
         found = (
-            "the response is separated completely: every row gets its level for"
-            f" certain, so nothing is estimated ({listed}). No parameter has a standard"
-            " error or a test."
+            "the response is separated completely: every row gets its level with"
+            f" probability 1, so nothing is estimated ({listed}). No parameter has a"
+            " standard error or a test."
         )
     else:
         lacking = np.zeros(fit.infinite.size, dtype=bool)
@@ -438,9 +438,9 @@ def undetermined_text(labels: FloatArray, n: int, r: LikelihoodResults) -> str:
     )
     determined = r.fit.determined
     if determined is None or determined.divergence.size:
-        why = "they move with estimates that diverge, as the likelihood has no maximum"
+        why = "they depend on estimates that diverge, as the likelihood has no maximum"
     if determined is not None and determined.divergence.size and determined.moves.size:
-        why = "they move with estimates that are infinite or diverge"
+        why = "they depend on estimates that are infinite or diverge"
     return (
         f"{labels.size} of {n} rows (rows"
         f" {first_few([str(label) for label in labels], _NAMED)}) have predictions that"

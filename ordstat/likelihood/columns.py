@@ -1,10 +1,10 @@
 """Means, standard deviations and rank of the columns of a model matrix; aliased columns
 as in R.
 
-One cheap pass gives means, deviations and the Gram matrix; only if its Cholesky pivots
-look suspicious are the columns themselves swept, in column order: a column is aliased
-if its part outside the span of the intercept and the columns kept before it is below
-1e-7 of its deviation. A ridge determines every column that varies: none is swept.
+One cheap pass gives means, deviations and the Gram matrix. Only if its Cholesky pivots
+look suspicious are the columns themselves orthogonalised, in column order. A column is
+aliased if its part outside the span of the intercept and the columns kept before it is
+below 1e-7 of its deviation. With a ridge every column that varies is kept.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def for_few_clusters(
     reasons = (
         (penalty is not None, "penalised fits", f"{other}, or leave out penalty=."),
         (sample.rows.random is not None, "fits with random effects", _CAUTION),
-        (sample.highest is not None, "answers known in part", _CAUTION),
+        (sample.highest is not None, "censored answers", _CAUTION),
         (
             fit.separation is not None,
             "infinite estimates",
@@ -256,7 +256,7 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
         )
     if chosen.name == "CR2" and design.sample.highest is not None:
         raise OptionError(
-            "vcov='CR2' needs exact answers; some are known in part. Use {'cluster':"
+            "vcov='CR2' needs exact answers; some are censored. Use {'cluster':"
             " ..., 'type': 'CR1'}."
         )
     if design.sample.rows.random is None:

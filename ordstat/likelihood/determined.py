@@ -3,8 +3,8 @@ infinite one, or none.
 
 If the likelihood has no maximum, the estimates go to infinity along some directions. A
 function that is constant along them has its value, standard error and test in the
-limiting model: rows with probability 1 are dropped, and the others keep the ends that
-stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A
+limiting model. This model drops rows with probability 1, and the others keep the ends
+that stay finite [Geyer 2009, Electronic Journal of Statistics 3, 259-289, sec. 3]. A
 function that changes is infinite if it changes in the same sense along every such
 direction, and otherwise has no value.
 """

@@ -253,7 +253,7 @@ def check_combined(method: OrdinalRegression, sample: Sample) -> None:
             rows.random is not None,
             "give their groups as cluster=, whose rows stay in one fold",
         ),
-        "answers known in part": (
+        "censored answers": (
             sample.highest is not None,
             "leave out their rows",
         ),

@@ -937,7 +937,7 @@ def fit_at(
     return LikelihoodFit(
         rule=rule,
         certificate=Certificate(
-            name="max |distance from the optimum's conditions| / lambda",
+            name="max |violation of the optimality conditions| / lambda",
             value=float(path.residual[position]),
             tolerance=TOLERANCE,
         ),

@@ -132,7 +132,7 @@ class SteppedModel:
         if not model.problem.location.kept.all():
             raise DataError(
                 "The columns beside mono() must not determine its steps; they do. Leave"
-                " out terms that say the same."
+                " out redundant terms."
             )
         return model
 

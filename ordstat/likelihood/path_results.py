@@ -499,8 +499,8 @@ class PathResults(ResultsWithoutErrors):
             worst = max(worst, path.cv.residual)
         if not worst <= TOLERANCE and self.fit.certificate.reached:
             text = (
-                "some fits of the path, or of its folds, are up to"
-                f" {worst:.1e} lambda from the conditions of an optimum (tolerance"
+                "some fits of the path, or of its folds, violate the optimality"
+                f" conditions by up to {worst:.1e} lambda (tolerance"
                 f" {TOLERANCE:.0e}): see kkt of fit.path."
             )
             issued.append((ConvergenceWarning, text))

@@ -57,8 +57,7 @@ NOT_REACHED = (
     " followed that far"
 )
 JUMPS = (
-    "the profile likelihood jumps at this value, from above the height that a limit has"
-    " to below it"
+    "the profile likelihood jumps at this value, over the level that defines the limit"
 )
 
 

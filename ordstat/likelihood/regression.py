@@ -91,10 +91,10 @@ def _checked_start(name: str, value: Any, of: Any) -> tuple[float, ...] | None:
 
 
 def _check_partial(sample: Sample) -> None:
-    """Refuse answers known in part where the fit has no place for them."""
+    """Raise an error for censored answers that the fit does not support."""
     if sample.rows.random is not None:
         raise OptionError(
-            "Random terms must go with exact answers; some are known in part. Leave the"
+            "Random terms must go with exact answers; some are censored. Leave the"
             " term out, and give its groups as cluster=."
         )
     if sample.n_levels > _MOST_COUPLED_LEVELS and sample.between().any():

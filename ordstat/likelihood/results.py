@@ -673,9 +673,9 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name, as in `params` or as printed ("temp: warm"), or by
-            position in `params` (from 0), or terms; by default all parameters. A number
-            between 0 and 1 is taken as the level: confint(0.9).
+            Parameters by name (as in `params` or as printed, "temp: warm"), by term, or
+            by position in `params` (from 0); by default all. A number between 0 and 1
+            is taken as the level: confint(0.9).
         level : float in (0, 1)
         type : {"wald", "profile"}
             "wald": estimate plus and minus the normal quantile (under CR2 and survey
@@ -728,9 +728,9 @@ class LikelihoodResults(OrdinalResults):
             Parameters by name, as in `params` or as printed ("temp: warm"), or by
             position in `params` (from 0), or terms; by default all parameters.
         level : float in (0, 1)
-            Values range between the profile confidence limits of this level; up to 5
-            standard errors from the estimate where there is no limit, and to where the
-            profile levels off before an infinite estimate.
+            Values range between the profile confidence limits of this level. Without a
+            limit they range up to 5 standard errors from the estimate, and for an
+            infinite estimate to where the profile levels off.
         points : int
             Number of values for each parameter, half of them on either side of the
             estimate.
@@ -1040,11 +1040,11 @@ class LikelihoodResults(OrdinalResults):
             For factors: each level against the first, against the one before, or all
             pairs.
         change : optional
-            For numeric variables, instead of the derivative: a number to add in each
-            row, "sd" (add a standard deviation), "iqr" (from the first to the third
-            quartile), "minmax" (from the smallest to the largest value), or values to
-            compare, [20, 60], also for factors. A dict {"age": 10, "income": "iqr"}
-            gives a change for each variable.
+            The change of numeric variables, instead of the derivative: a number to add
+            in each row; "sd", add a standard deviation; "iqr", first to third quartile;
+            "minmax", smallest to largest value. Two or more values are compared, [20,
+            60], also for factors. A dict {"age": 10, "income": "iqr"} gives a change
+            for each variable.
         at : {"mean", "median", "rows"} or mapping, optional
             Where to compute effects, instead of the average over all rows: "mean" (or
             "median") is one row with numbers at their weighted mean (or median) and
@@ -1834,14 +1834,14 @@ class LikelihoodResults(OrdinalResults):
         pandas.DataFrame
             Likelihood-ratio tests: rows "<none>" and the terms; columns df, loglik,
             aic, lrt, p_value, as R's nominal_test(). An interaction gets separate
-            effects together with the terms that it contains, which a note names; in R
-            it gets them alone, so that R's test of an interaction has fewer df and
-            depends on the origin of a numeric variable. With clusters, robust standard
-            errors or a survey design the tests are Wald tests, with the covariance of
-            the fit, that the effects of a location term are equal at all thresholds:
-            rows for the terms and "omnibus" for all of them; columns df, chisq (or
-            df_resid, F), p_value. NaN if the wider model has no finite maximum;
-            `attrs["notes"]` has the reason.
+            effects together with the terms that it contains, which a note names. In R
+            it gets them alone: R's test of an interaction has fewer df and depends on
+            the origin of a numeric variable. With clusters, robust standard errors or a
+            survey design the tests are Wald tests, with the covariance of the fit, that
+            the effects of a location term are equal at all thresholds: rows for the
+            terms and "omnibus" for all of them; columns df, chisq (or df_resid, F),
+            p_value. NaN if the wider model has no finite maximum; `attrs["notes"]` has
+            the reason.
 
         Raises
         ------
@@ -1996,9 +1996,9 @@ class LikelihoodResults(OrdinalResults):
         Notes
         -----
         With random effects, residuals are conditional on the modes of the random
-        effects. Modes fit the rows of their group: with few rows per group residuals
-        vary less than the latent distribution, and the squares of "deviance" sum to -2
-        log P given the modes, not to `deviance`.
+        effects. Modes fit the rows of their group, so with few rows per group residuals
+        vary less than the latent distribution. The squares of "deviance" sum to -2 log
+        P given the modes, not to `deviance`.
 
         Examples
         --------
@@ -2071,9 +2071,9 @@ class LikelihoodResults(OrdinalResults):
         ------
         UnavailableError
             Random effects, robust standard errors, a survey design, a penalty, smooth
-            terms or separation; also nominal or scale effects, structured thresholds or
-            a link with a parameter, unless the data are a table of counts, which is
-            tested against the saturated model alone.
+            terms or separation. Nominal or scale effects, structured thresholds or a
+            link with a parameter, unless the data are a table of counts; then only the
+            saturated model is tested against.
         DataError
             Too few distinct expected ranks for the groups.
 

@@ -353,8 +353,8 @@ class Observed(NamedTuple):
 def _observed(problem: Problem) -> list[Observed]:
     """The rows of each answer, with the lines along which it becomes more probable.
 
-    An answer known in part has the upper ends of its highest level and the lower ends
-    of its lowest one.
+    A censored answer has the upper ends of its highest level and the lower ends of its
+    lowest one.
     """
     sample = problem.sample
     lines = problem.family.recession(sample.n_levels)

@@ -856,7 +856,7 @@ def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
     refused = {
         "random terms": (rows.random is not None, plain),
         "cluster=": (sample.cluster is not None, plain),
-        "answers known in part": (sample.highest is not None, plain),
+        "censored answers": (sample.highest is not None, plain),
         "penalty=ElasticNet(...)": (method.elastic_net is not None, plain),
         "penalty=": (method.penalty is not None, f"leave it out, or {plain}"),
         "start=": (method.start is not None, "leave it out"),

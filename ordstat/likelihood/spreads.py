@@ -5,12 +5,12 @@ The likelihood may be largest where the ratio of two scales (spreads) is infinit
 rows then fall into classes by their log scales tau. Along the way tau + t d the class
 with rate v = z'd keeps its predictors (theta - H) / exp(tau) where what it sees of
 thresholds and location grows like e^(v t). So an end that stays finite in a narrow
-class holds a linear function of the parameters at 0 for all wider classes, and the
-classes have parameters of their own otherwise: of the functions of thresholds and
-location, those that the narrowest class determines, then what the next one adds, and so
-on. Log-scale effects that do not move, and the parameter of a link, are common to all.
-In these coordinates, each class taken by itself, nothing cancels, however wide apart
-the spreads are.
+class holds a linear function of the parameters at 0 for all wider classes. Otherwise
+the classes have separate parameters: the functions of thresholds and location that the
+narrowest class determines, then those that the next one adds, and so on. Log-scale
+effects that do not move, and the parameter of a link, are common to all. In these
+coordinates, each class taken by itself, nothing cancels, however wide apart the spreads
+are.
 """
 
 from __future__ import annotations

@@ -378,8 +378,8 @@ def search_lambda(problem: Problem, x: FloatArray, max_iter: int) -> FloatArray:
     lam = float(best[-1])
     if name == "aranda-ordaz" and lam < 1.0:
         raise DataError(
-            "lambda has no estimate: the likelihood rises as it falls to 0. Use"
-            " link='cloglog'."
+            "lambda has no estimate: the likelihood increases as lambda falls to 0."
+            " Use link='cloglog'."
         )
     raise DataError(
         f"lambda has no estimate: the likelihood has no maximum from lambda = {lam:.3g}"

@@ -183,7 +183,7 @@ MODIFIERS = {
         },
     ),
     "partial": Modifier(
-        "answers known in part",
+        "censored answers",
         lambda r: r.design.sample.highest is not None,
         {
             "gof()": "residuals()",

@@ -198,7 +198,7 @@ def known_in_part(sample: Sample, times: FloatArray) -> list[tuple[str, str]]:
     shown = ", ".join(
         f"{times[rows].sum():.0f} {what}" for what, rows in kinds.items() if rows.any()
     )
-    return [("Known in part", shown)]
+    return [("Censored", shown)]
 
 
 def ranker_report(
@@ -504,7 +504,7 @@ _MEASURES = (
 _FIRST = (
     "Observations",
     "Levels",
-    "Known in part",
+    "Censored",
     "Cost",
     "Link",
     "Threshold",

@@ -99,7 +99,7 @@ def test_rows_of_new_data_have_no_prices(wine, matrix):
     )
     assert np.isnan(fit.errors(priced.iloc[50:]).loc["cost", "new data"])
     with pytest.raises(
-        OptionError, match=r"columns of prices .* cost=data\[\['a', 'b', 'c'\]\]"
+        OptionError, match=r"columns of costs .* cost=data\[\['a', 'b', 'c'\]\]"
     ):
         ordfit(FORMULA, priced, "redsvm", cost=names)
 

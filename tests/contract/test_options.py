@@ -367,7 +367,7 @@ def test_costs_that_differ_nowhere_are_refused(problem):
     entry = METHODS[problem.name]
     costs = np.full((len(problem.frame), problem.frame["y"].cat.categories.size), 2.0)
     error = DataError
-    words = r"price every rank alike|costs must differ between rank codes"
+    words = r"costs are equal for all ranks|costs must differ between rank codes"
     if not entry.method.supports.row_costs:
         error = OptionError
         words = "does not support row costs"

@@ -411,7 +411,7 @@ def test_weights_that_are_no_counts_are_refused():
 
 
 def test_costs_of_zero_leave_nothing_to_learn():
-    with pytest.raises(DataError, match="price every rank alike"):
+    with pytest.raises(DataError, match="costs are equal for all ranks"):
         ordfit("y ~ a", frame(), "siprank", cost=np.zeros((4, 4)))
 
 

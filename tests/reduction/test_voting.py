@@ -278,7 +278,7 @@ def test_costs_that_teach_nothing_are_refused():
     flat = Sample(
         rows=sample.rows, y=sample.y, n_levels=3, costs=np.ones((sample.n, 3))
     )
-    with pytest.raises(DataError, match="price every rank alike"):
+    with pytest.raises(DataError, match="costs are equal for all ranks"):
         OneVersusOne().fit(flat, np.random.default_rng(0))
 
 

@@ -256,7 +256,7 @@ def test_wrong_options_are_named(options, words):
             DataError,
             "must be finite .* got inf for training rows",
         ),
-        ({}, {"costs": np.ones((70, 4))}, DataError, "price every rank alike"),
+        ({}, {"costs": np.ones((70, 4))}, DataError, "costs are equal for all ranks"),
         ({}, {"rows": Rows(X=X, offset=np.zeros(70))}, OptionError, "offset"),
         ({"C": "cv", "folds": 71}, {}, OptionError, "rows, 70; got 71"),
     ],
