@@ -334,8 +334,8 @@ class OrdinalResults:
             return []
         exact = self.design.sample.exact
         return [
-            f"Errors count {int(exact.sum())} of the {exact.size} rows of the fit, whose"
-            " responses are exact; the others are censored."
+            f"Errors count {int(exact.sum())} of the {exact.size} rows of the fit,"
+            " those with exact responses; the others are censored."
         ]
 
     def gain_importance(self) -> pd.DataFrame:
