@@ -301,20 +301,12 @@ def _cells_elsewhere(
     ):
         return {}
     rows = data.loc[design.index][design.sample.case_weights > 0]
-    levels = design.spec.categories()
-    aliased: dict[tuple[str, ...], list[Parameter]] = {}
-    for record in parameters.records:
-        if record.name in names and record.column is not None:
-            coded = [
-                coded_variable(piece.factor.tree) for piece in record.column.pieces
-            ]
-            variables = tuple(name for name in coded if name in levels and name in rows)
-            if len(variables) > 1:
-                aliased.setdefault(variables, []).append(record)
+    categories = design.spec.categories()
+    levels = {name: values for name, values in categories.items() if name in rows}
     cells: dict[str, str] = {}
-    for variables, records in aliased.items():
-        present = set(rows[list(variables)].itertuples(index=False, name=None))
+    for variables, records in _aliased_by_factors(parameters, names, levels).items():
         every = list(product(*(levels[name] for name in variables)))
+        present = set(rows[list(variables)].itertuples(index=False, name=None))
         empty = [
             " × ".join(map("{}: {}".format, variables, cell))
             for cell in every
@@ -325,6 +317,22 @@ def _cells_elsewhere(
         if present.issubset(every) and len(columns) <= len(empty):
             cells |= {record.name: first_few(empty, _NAMED) for record in records}
     return cells
+
+
+def _aliased_by_factors(
+    parameters: Parameters, names: list[str], levels: Collection[str]
+) -> dict[tuple[str, ...], list[Parameter]]:
+    """Parameters of interactions of factors among those named, by their factors."""
+    aliased: dict[tuple[str, ...], list[Parameter]] = {}
+    for record in parameters.records:
+        if record.name in names and record.column is not None:
+            coded = [
+                coded_variable(piece.factor.tree) for piece in record.column.pieces
+            ]
+            factors = tuple(name for name in coded if name and name in levels)
+            if len(factors) > 1:
+                aliased.setdefault(factors, []).append(record)
+    return aliased
 
 
 def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:

@@ -232,44 +232,54 @@ def _stepped(problem: Problem, rough: Optimum, ratio: float) -> Start:
 
 
 def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
-    """The highest maximum that Newton's method reaches from some points.
+    """The highest maximum that Newton's method reaches from some points, first in a
+    thinned sample.
 
     With scale effects estimates may diverge elsewhere: a maximum is preferred, and the
-    start keeps how much higher the likelihood was. Where another maximum is likely,
-    further points have scales apart; these have to lead clearly higher than the others
-    do, as there may be small maxima below a path without a maximum.
+    start keeps how much higher the likelihood was. Where another maximum is likely, the
+    search begins at further points too, which have scales apart.
     """
     part = thinned(problem)
     reached = [follow(part, x, max_iter) for x in points]
+    further: list[Reached] = []
     if problem.sample.rows.scale is not None and _another_likely(part, reached):
-        further = _scales_apart(problem, points[0], max_iter)
-        reached += [follow(part, x, max_iter) for x in further]
-    if part is not problem and not np.ptp([each.loglik for each in reached]) < _SAME:
+        apart = _scales_apart(problem, points[0], max_iter)
+        further = [follow(part, x, max_iter) for x in apart]
+    same = np.ptp([each.loglik for each in reached + further]) < _SAME
+    if part is not problem and not same:
         part = problem
         reached = [follow(problem, each.x, max_iter) for each in reached]
-    # Of maxima that are equal but for rounding, the first, so that the way does not
-    # depend on the processor.
-    best = max(
-        reached[: len(points)],
-        key=lambda each: (each.at_maximum, round(each.loglik, 8)),
-    )
-    for each in reached[len(points) :]:
-        least = best.loglik + (_SAME if each.at_maximum else _CLEARLY)
-        if each.loglik > least and (each.at_maximum or not best.at_maximum):
-            best = each
-    ratio = problem.counts.sum() / part.counts.sum()
-    higher = max(reached, key=attrgetter("loglik"))
+        further = [follow(problem, each.x, max_iter) for each in further]
+    best = _preferred(reached, further)
+    higher = max(reached + further, key=attrgetter("loglik"))
     if best.at_maximum and higher.loglik > best.loglik + _CLEARLY:
         higher = follow(part, higher.x, max_iter, max_iter)  # it may end further on
         best = higher if higher.at_maximum else best
+    ratio = float(problem.counts.sum() / part.counts.sum())
     if part is not problem and best.at_maximum and best.optimum is not None:
-        start = _stepped(problem, best.optimum, float(ratio))
+        start = _stepped(problem, best.optimum, ratio)
     else:
         start = _first_inside(problem, best.x, *points)
-    higher_by = higher.loglik - best.loglik
-    if best.at_maximum and higher_by > _CLEARLY:
-        return start._replace(higher_by=float(ratio * higher_by), higher=higher.optimum)
+    higher_by = float(ratio * (higher.loglik - best.loglik))
+    if best.at_maximum and higher.loglik > best.loglik + _CLEARLY:
+        return start._replace(higher_by=higher_by, higher=higher.optimum)
     return start
+
+
+def _preferred(reached: list[Reached], further: list[Reached]) -> Reached:
+    """The highest of several ends, maxima before others.
+
+    Ends from further points have to be clearly higher, as there may be small maxima
+    below a path without a maximum.
+    """
+    # Of maxima that are equal but for rounding, the first, so that the way does not
+    # depend on the processor.
+    best = max(reached, key=lambda each: (each.at_maximum, round(each.loglik, 8)))
+    for each in further:
+        least = best.loglik + (_SAME if each.at_maximum else _CLEARLY)
+        if each.loglik > least and (each.at_maximum or not best.at_maximum):
+            best = each
+    return best
 
 
 def _another_likely(part: Problem, reached: list[Reached]) -> bool:

@@ -46,7 +46,7 @@ def rounds_frame(
     """Errors of an ensemble by round: round, rows (whose error it is), value."""
     if not hasattr(results, "staged_errors"):
         raise UnavailableError(f"{results.method} has no rounds to draw.")
-    others = ("squared",) if hasattr(results, "rounds") else ("cost", "loss")
+    others = ("squared",) if "loss" in results.rounds else ("cost", "loss")
     one_of("error", error, [name for name in ERRORS if name not in others])
     made = results.fit.stages[-1]
     if made == 0:
@@ -92,7 +92,7 @@ def draw_rounds(sheet: Sheet, data: pd.DataFrame, results: Any, error: str) -> A
     if lines.keys() & {"loss", "its bound"}:
         ax.set_yscale("log")
     style.legend(ax)
-    if hasattr(results, "rounds"):
+    if "loss" in results.rounds:
         ax.set_xscale("log")
         style.plain_log_ticks(ax)
     kept = getattr(results.fit, "kept", 0)

@@ -77,3 +77,15 @@ def test_an_ensemble_without_rounds_has_none_to_draw():
     fit = ordfit("rank ~ x1", TRAIN.assign(x1=1.0), "orboost-all")
     with pytest.raises(OptionError, match=r"no round was made \(no weak hypothesis"):
         fit.plot.rounds()
+
+
+def test_trees_have_squared_errors_and_no_loss():
+    fit = ordfit(FORMULA, TRAIN, "ordinal-bagging", rounds=8, seed=1)
+    data = fit.plot.rounds(newdata=NEW, error="squared", draw=False)
+    last = data[(data["round"] == 8) & (data["rows"] == "new data")]
+    distance = fit.predict(NEW).astype(int) - NEW["rank"].astype(int)
+    assert last["value"].item() == pytest.approx((distance**2).mean())
+    assert fit.plot.rounds(error="squared").get_xscale() == "linear"
+    for error in ("cost", "loss"):
+        with pytest.raises(OptionError, match="error must be one of"):
+            fit.plot.rounds(error=error)
