@@ -262,8 +262,8 @@ def ordfit(
           "aranda-ordaz" or "log-gamma"
         - threshold: "flexible" (default), "symmetric", "symmetric2", "equidistant", or
           a matrix M of thresholds = M @ gamma
-        - penalty: a number (ridge) or, of "clm" and the links, "jeffreys" (bias
-          reduction; finite estimates under separation)
+        - penalty: a number (ridge), ElasticNet(...) (lasso paths) or, for "clm" and the
+          links, "jeffreys" (bias reduction; finite estimates under separation)
         - crossing: "warn" (default) or "raise" where thresholds with nominal effects
           cross
         - direction: "forward" (default) or "backward", order of the stages of "cratio"

@@ -111,9 +111,10 @@ class MultinomialLogit(OrdinalRegression):
     quadrature : {1}
     random_penalty : None
         Fixed by the model.
-    penalty : float or None
+    penalty : float, ElasticNet or None
         A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
-        effects, each per standard deviation of its column.
+        effects, each per standard deviation of its column. `ElasticNet` fits a path of
+        lasso or ridge models.
     start : sequence of float, optional
         Starting values: one for every estimated parameter, in the order of `params`.
     cost : str or K x K matrix

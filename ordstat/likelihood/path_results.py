@@ -241,13 +241,13 @@ class PathResults(ResultsWithoutErrors):
 
     @property
     def selected(self) -> list[str]:
-        """Selected terms: those with a coefficient that is not 0."""
+        """Selected location terms: those with a coefficient that is not 0."""
         return self._selected("location")
 
     @property
     def selected_nominal(self) -> list[str]:
-        """Selected terms of nominal=: those with an effect that is not 0, so that
-        effects are not parallel.
+        """Selected terms with effects by threshold or level: of nominal=, so that
+        effects are not parallel, or of the multinomial logit.
         """
         return self._selected("nominal")
 
