@@ -282,8 +282,8 @@ class SurveyDesign:
         Columns of replicate weights, each a weight for the whole sample (R:
         combined.weights=TRUE).
     type : {"BRR", "Fay", "JK1", "bootstrap"}, with `replicates`
-        Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and 1/(R
-        - 1).
+        Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and
+        1/(R - 1).
     scale : float or (R,) numbers, instead of `type`
         Factor of squared differences [R: scale * rscales]; for a stratified jackknife
         (JKn) the (n_h - 1)/n_h of the stratum of each replicate.

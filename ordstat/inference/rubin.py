@@ -71,8 +71,8 @@ def bounded_limits(
     df_complete: float | FloatArray,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """Confidence limits of values between `low` and `high`, pooled as logits of (value
-    - low) / (high - low).
+    """Confidence limits of values between `low` and `high`, pooled on the logit scale
+    of (value - low) / (high - low).
 
     Values with variance 0 are their own limits.
 

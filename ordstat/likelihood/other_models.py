@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 class AdjacentCategory(OrdinalRegression):
     """Adjacent-category models: odds of each level against the next lower one.
 
-    Maximum likelihood estimates of P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset
-    - theta_k(w))). A positive effect raises the response, and exp(beta) is the ratio of
-    the odds of a level against its lower neighbour under the logit [Agresti 2010, ch.
-    4; Goodman 1983]. Effects, nominal effects, log-scale effects and offsets are as in
-    `CumulativeLink`; thresholds need not increase. R's VGAM has it for the logit, as
-    acat(reverse = FALSE), whose intercepts are minus the thresholds.
+    Maximum likelihood estimates of
+    P(y = k + 1 | y = k or k + 1) = F(s (x'beta + offset - theta_k(w))). A positive
+    effect raises the response; under the logit exp(beta) is the odds ratio of a level
+    against its lower neighbour [Agresti 2010, ch. 4; Goodman 1983]. Effects, nominal
+    effects, log-scale effects and offsets are as in `CumulativeLink`; thresholds need
+    not increase. R's VGAM has it for the logit, as acat(reverse = FALSE), whose
+    intercepts are minus the thresholds.
 
     Parameters
     ----------
