@@ -1131,10 +1131,11 @@ class LikelihoodResults(OrdinalResults):
         vcov: Any = None,
         re: str | None = None,
     ) -> Emmeans:
-        """Estimated marginal means over a balanced grid of the variables. The grid has
-        all levels of every factor, and every numeric variable at its weighted mean.
-        Predictions on the chosen scale are averaged within the cells. R keeps both
-        values of a number with two values; give them in `at` to do the same.
+        """Estimated marginal means over a balanced grid of the variables.
+
+        The grid has all levels of every factor, and every numeric variable at its
+        weighted mean. Predictions on the chosen scale are averaged within the cells. R
+        keeps both values of a number with two values; give them in `at` to do the same.
 
         Nested factors are found as in R's emmeans: each level of the inner factor
         occurs with one level of the outer factor, or the inner factor is in the formula
@@ -1346,8 +1347,8 @@ class LikelihoodResults(OrdinalResults):
         by : str or sequence of str, optional
             Columns of the data; averages are over the rows with each of their values.
         newdata, weights, data, level, vcov, re
-            As in `marginal_effects`. By default (`re`) probabilities are averaged over
-            the population of groups of random effects, so that two observations from
+            As in `marginal_effects`. Unless `re` is given, probabilities are averaged
+            over the population of groups of random effects, so that observations from
             different groups are compared.
 
         Returns
