@@ -328,10 +328,10 @@ _LANDMARKS = 200
 _FOLDS = 5
 # With this number of rows up to _MANY_ROWS they are weighted on two folds. One default
 # member has all the weight if its score there is better than that of the equal blend by
-# this number of standard errors: 2.5 % of a normal distribution, shared by four members
-# (Bonferroni), lie above 2.498.
+# this number of standard errors, the best of eight numbers on training rows: `python -m
+# benchmarks tocuco --choose`.
 _FEW_ROWS = 100
-_CLEARLY = 2.5
+_CLEARLY = 4.0
 _LEAD_FOLDS = 2
 # Folds that calibrate members for held-out rows, if they are fitted to more rows than
 # these.
@@ -382,7 +382,7 @@ class Blend(Method):
     each threshold, as in `Reduction(base="ordboost", encoding="separate")` but with
     penalty 0.1, join the members. One member gets all the weight if it clearly predicts
     the held-out rows best: if its ranked probability score beats the equal mean by more
-    than 2.5 standard errors, and the weighted mean.
+    than 4 standard errors, and the weighted mean.
 
     average="stacked" fits the members without each of five folds. The weights w >= 0,
     with sum 1, minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w -
