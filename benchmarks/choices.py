@@ -3,8 +3,7 @@ chosen on training rows of TOC-UCO alone.
 
 The training rows of a split of each set are parted, three quarters to fit and a quarter
 to judge; no test row is read. The numbers compared were fixed before the first fit. The
-one with the smallest mean ranked probability score is taken: among equals the larger
-lead, which changes less, and the smaller share, which costs less.
+one with the smallest mean ranked probability score is taken.
 
 - "lead": by how many standard errors a default member of `blend` must lead the equal
   average to be used alone.

@@ -1,5 +1,7 @@
 """`blend`: the mean of its members, and weights that no others beat."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +19,8 @@ from ordstat import (
     ordfit,
 )
 from ordstat.exceptions import DataError
-from ordstat.prediction import blend
+from ordstat.formula.sample import Rows, Sample
+from ordstat.prediction import blend, kernel_clm
 from ordstat.prediction.blend import (
     HeldOutForecasts,
     _lead,
@@ -282,6 +285,21 @@ def test_weights_of_default_members_are_repeated_rows(frame):
         repeated.predict(some, type="prob"),
         atol=1e-6,
     )
+
+
+def test_kernels_of_few_rows_do_not_go_on_to_more_landmarks():
+    """So that the share within which kernels go on has no effect on the blend."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.digitize(np.sin(3 * X[:, 0]) + rng.normal(size=300), [-0.5, 0.5])
+    sample = Sample(rows=Rows(X=X), y=y, n_levels=3)
+    forecasts = []
+    for share in (0.0, np.inf):
+        with patch.object(kernel_clm, "_NEAR", share):
+            fit = Blend().methods(sample)[2].fit(sample, np.random.default_rng(1))
+        forecasts.append(fit.rule.probabilities(sample.rows))
+        assert fit.columns <= 200
+    np.testing.assert_array_equal(*forecasts)
 
 
 def test_rows_in_clusters_have_equal_weights(frame, monkeypatch):
