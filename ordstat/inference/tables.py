@@ -15,6 +15,7 @@ from ..checks import flag, fraction, mapping, number, one_of, unknown, whole
 from ..exceptions import OptionError, UnavailableError
 from ..formula.names import in_own_names
 from ..likelihood.alerts import not_estimated
+from ..likelihood.profile import JUMPS, NOT_REACHED
 from ..likelihood.standard_errors import symmetric_limits
 from ..likelihood.unavailable import check_available
 from ..report.frames import NotedFrame
@@ -32,6 +33,15 @@ if TYPE_CHECKING:
 _LOCAL = (
     "profile limits about a local maximum: the log-likelihood is higher along a path"
     " without a maximum, which they leave out."
+)
+_STOPPED = (
+    "the likelihood has no maximum: profiles are measured from the log-likelihood at"
+    " which the search stopped."
+)
+_HIGHER = (
+    "along the profiles the log-likelihood reaches {:.4f}, above that of the fit,"
+    " {:.4f}: the estimates are a local maximum, about which these limits are. Compare"
+    " with a fit without scale effects or with another link."
 )
 #: Reach of a profile without a finite limit, in standard errors (in units of the
 #: parameter if it has none).
@@ -229,8 +239,9 @@ def confidence_limits(
         title = f"Wald limits, {100 * level:g}%"
     else:
         check_available(r, "confint(type='profile')")
-        limits, reasons = _profile_limits(r, level, chosen)
-        notes = [_LOCAL] if r.fit.diverging_elsewhere is not None else []
+        profiler = r.fit.likelihood.profile()
+        limits, reasons = _profile_limits(r, profiler, level, chosen)
+        notes = _profile_notes(r, profiler)
         for (name, side), reason in reasons.items():
             notes.append(f"{name}, {side}: {reason}")
         title = f"Profile likelihood limits, {100 * level:g}%"
@@ -278,14 +289,36 @@ def positions(r: LikelihoodResults, parm: Any) -> IntArray:
     return np.array(list(dict.fromkeys(chosen)), dtype=np.intp)
 
 
+def _profile_notes(r: LikelihoodResults, profiler: Any) -> list[str]:
+    """What the maximum of profiles is where it is not the highest point."""
+    if r.fit.diverging_elsewhere is not None:
+        return [_LOCAL]
+    if r.fit.diverging.any():
+        return [_STOPPED]
+    if (higher := profiler.higher) > -math.inf:
+        return [_HIGHER.format(higher, profiler.loglik)]
+    return []
+
+
+def _end(
+    r: LikelihoodResults, profiler: Any, index: int, direction: int, drop: float
+) -> tuple[float, str]:
+    """A limit and why it is not finite; where the likelihood has no maximum, a jump of
+    the profile is one of the search.
+    """
+    limit, reason = profiler.end(index, direction, drop)
+    if reason == JUMPS and r.fit.diverging.any():
+        return math.nan, NOT_REACHED
+    return limit, reason
+
+
 def _profile_limits(
-    r: LikelihoodResults, level: float, chosen: IntArray
+    r: LikelihoodResults, profiler: Any, level: float, chosen: IntArray
 ) -> tuple[FloatArray, dict[tuple[str, str], str]]:
     """Limits (n, 2), NaN where aliased, and the reason for each limit that is not
     finite.
     """
     _check_few(r, chosen)
-    profiler = r.fit.likelihood.profile()
     drop = float(chdtri(1.0, 1.0 - level))
     names = _names(r)
     # random effects too
@@ -297,8 +330,8 @@ def _profile_limits(
     reasons: dict[tuple[str, str], str] = {}
     for row in np.flatnonzero(estimated[chosen]):
         for column, (direction, side) in enumerate(((-1, "lower"), (1, "upper"))):
-            limits[row, column], reason = profiler.end(
-                int(index[chosen[row]]), direction, drop
+            limits[row, column], reason = _end(
+                r, profiler, int(index[chosen[row]]), direction, drop
             )
             if reason:
                 reasons[names[chosen[row]], side] = reason
@@ -355,7 +388,7 @@ def profiles(
     empty = pd.DataFrame(columns=["parameter", "value", "z", "loglik"])
     return NotedFrame.of(
         pd.concat(frames, ignore_index=True) if frames else empty,
-        notes,
+        [*_profile_notes(r, profiler), *notes],
         "Profile likelihood",
         labels=r.names_shown(),
     )
@@ -373,7 +406,7 @@ def _profile(
     including the estimate, and notes on sides without a limit.
     """
     name = r.parameters.names[position]
-    ends = [profiler.end(index, direction, drop) for direction in (-1, 1)]
+    ends = [_end(r, profiler, index, direction, drop) for direction in (-1, 1)]
     notes = [
         f"{name}, {side}: {reason}"
         for side, (_, reason) in zip(("lower", "upper"), ends, strict=True)

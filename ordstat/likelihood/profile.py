@@ -31,8 +31,11 @@ _NEAR = 0.02
 #: Squared length, in standard errors, of a step of a quadratic iteration after which
 #: rounding is left.
 _SMALL_STEP = 1e-10
-#: A fall of the log-likelihood too small to matter for an interval.
+#: A fall of the log-likelihood too small to matter for an interval, about the one at
+#: its limits, and the most steps back from an infinite estimate to these.
 _HARDLY = 1e-3
+_FALL = 2.0
+_BACK = 200
 
 #: Most maxima looked for on the way to one limit; one that is not found takes as long
 #: as several.
@@ -87,12 +90,16 @@ def crossing(
     from scipy.optimize import brentq
 
     goal = math.sqrt(drop)
+    lost: list[float] = []  # lengths without a maximum
 
     @cache
     def excess(length: float) -> float:
         if length == 0.0:
             return -goal
-        return math.sqrt(max(deviance(centre + length * step), 0.0)) - goal
+        rise = math.sqrt(max(deviance(centre + length * step), 0.0)) - goal
+        if math.isnan(rise):
+            lost.append(length)
+        return rise
 
     near = 0.0
     far = goal
@@ -105,8 +112,8 @@ def crossing(
                     brentq(excess, near, far, xtol=1e-8, rtol=1e-9)
                 )
             except ValueError:  # no maximum on the way
-                return math.nan
-        if math.isnan(rise):
+                wall = far = min(lost)
+        elif math.isnan(rise):
             wall = far
         else:
             near = far
@@ -183,6 +190,8 @@ class ProfileLikelihood:
     other_branches: Callable[[FloatArray], list[FloatArray]] = lambda x: []
     #: Maxima at limits that were found, by parameter; none where there is one branch.
     _at_limits: dict[int, list[Optimum]] = field(default_factory=dict, init=False)
+    #: Of all maxima that were found.
+    _heights: list[float] = field(default_factory=list, init=False)
 
     @cached_property
     def _direction(self) -> FloatArray | None:
@@ -205,6 +214,14 @@ class ProfileLikelihood:
                 " not."
             )
         return at.loglik
+
+    @property
+    def higher(self) -> float:
+        """The highest log-likelihood found along the profiles, if it is above that of
+        the fit; else NaN.
+        """
+        highest = max(self._heights, default=-math.inf)
+        return highest if highest - self.loglik > EXACT else math.nan
 
     def end(self, index: int, direction: int, drop: float) -> tuple[float, str]:
         """The confidence limit: the value at which the deviance has increased by
@@ -242,7 +259,8 @@ class ProfileLikelihood:
             return limit, ""
         step = math.sqrt(max(float(a @ last.factor.solve(a)), 0.0))
         if self._direction is not None:
-            step = min(step, float(np.linalg.norm(a)))
+            way = abs(float(a @ (self._clearly_back - self._hardly_back)))
+            step = min(step, max(float(np.linalg.norm(a)), 0.25 * way))
         limit, reason, reached = self._branched_end(a, direction * step, drop)
         if reached is not None:
             self._at_limits.setdefault(index, []).append(reached)
@@ -493,17 +511,39 @@ class ProfileLikelihood:
         """
         if self._direction is None:
             return self._stay(self.x)
+        return self._stay(self.x - self._hardly_back)
+
+    @cached_property
+    def _hardly_back(self) -> FloatArray:
+        """(P',) the way back on which the likelihood hardly falls."""
+        return self._back(_HARDLY)
+
+    @cached_property
+    def _clearly_back(self) -> FloatArray:
+        """(P',) the way back on which it falls as far as at a limit."""
+        return self._back(_FALL)
+
+    def _back(self, fall: float) -> FloatArray:
+        """(P',) about the longest way back along the direction of infinite estimates on
+        which the log-likelihood falls by no more than `fall`.
+
+        Steps grow: with a cauchit the likelihood is level for millions of units.
+        """
+        assert self._direction is not None
         direction = self.user.coordinates(self._direction)
         direction /= np.linalg.norm(direction)
-        x = self.x
-        length = 1.0
-        for _ in range(_STEPS):
-            trial = self.objective(self.x - length * direction)
-            if trial is None or trial.loglik < self.loglik - _HARDLY:
+        length = 0.0
+        step = 1.0
+        for _ in range(_BACK):
+            trial = self.objective(self.x - (length + step) * direction)
+            if trial is not None and trial.loglik >= self.loglik - fall:
+                length += step
+                step = 2.0 * step
+            elif step > 1.0:
+                step = max(0.25 * step, 1.0)
+            else:
                 break
-            x = self.x - length * direction
-            length = 1.25 * length
-        return self._stay(x)
+        return length * direction
 
     def _maximum(
         self,
@@ -553,5 +593,6 @@ class ProfileLikelihood:
         except DataError:  # where the information overflows
             return None
         if maximum.converged or maximum.decrements[-1] <= roughly:
+            self._heights.append(_height(maximum))
             return maximum
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import qr
@@ -446,6 +447,7 @@ class MixedProfile:
     """
 
     likelihood: MarginalLikelihood
+    higher: ClassVar[float] = math.nan  # no other maximum is looked for
 
     @property
     def loglik(self) -> float:

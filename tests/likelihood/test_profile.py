@@ -14,6 +14,7 @@ from benchmarks.same_numbers import frame
 from likelihood.dense import Dense
 from ordstat import ordfit
 from ordstat.exceptions import OptionError
+from ordstat.likelihood.profile import crossing
 
 #: Half the fall of the deviance at a 95 % limit.
 HALF = 0.5 * stats.chi2(1).ppf(0.95)
@@ -503,3 +504,77 @@ def test_a_profile_of_an_infinite_estimate_rises_to_it():
     np.testing.assert_allclose(frame["z"].iloc[:-1], roots, atol=1e-4)
     assert roots[0] == pytest.approx(stats.norm.ppf(0.005), abs=1e-3)
     assert roots[-1] == pytest.approx(-0.1, abs=0.01)
+
+
+def separated(seed: int) -> pd.DataFrame:
+    """Rows with b = 1 all have the lowest level."""
+    rng = np.random.default_rng(seed)
+    data = pd.DataFrame(
+        {"x": rng.normal(size=40), "b": np.repeat([0.0, 1.0], [28, 12])}
+    )
+    data["y"] = np.digitize(0.5 * data["x"] + rng.logistic(size=40), [-1.0, 1.0])
+    data.loc[data["b"] == 1.0, "y"] = 0
+    return data
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.SeparationWarning")
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        *((method, {}) for method in ("logit", "probit", "cauchit", "acat", "sratio")),
+        ("loglog", {"nominal": "~ x"}),
+        ("logit", {"scale": "~ x"}),
+    ],
+)
+def test_an_infinite_estimate_has_a_limit_on_the_other_side(method, options, seed):
+    """A refit with the effect held there has fallen as far as it should. The likelihood
+    of a cauchit is level for millions of units before.
+    """
+    data = separated(seed)
+    x = "" if "nominal" in options else " + x"
+    fit = ordfit("y ~ b" + x, data, method, **options)
+    limits = fit.confint("b", type="profile").loc["b"]
+    assert np.isneginf(limits["lower"])
+    held = ordfit(
+        "y ~ 1" + x, data, method, offset=limits["upper"] * data["b"], **options
+    )
+    assert fit.loglik - held.loglik == pytest.approx(HALF, abs=1e-4)
+
+
+def test_a_limit_before_values_without_a_maximum():
+    """The search steps over values between 2.2 and 3.9, and comes back to them."""
+
+    def deviance(value: float) -> float:
+        if 2.2 < value < 3.9:
+            return np.nan
+        return max(10.0 * (value - 1.5), 0.0)
+
+    assert crossing(deviance, 0.0, 0.7, 2.0 * HALF) == pytest.approx(
+        1.5 + 0.2 * HALF, abs=1e-6
+    )
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.OrdstatWarning")
+def test_profiles_above_the_fit_say_so():
+    """The likelihood written out is higher at a point that profiles come by."""
+    spec = KINDS["any"](11, 157)
+    fit = ordfit(spec.formula, spec.data, **spec.options)
+    note = fit.confint("1|2", type="profile").attrs["notes"][0]
+    assert "the estimates are a local maximum" in note
+    assert f"above that of the fit, {fit.loglik:.4f}" in note
+    higher = [0.129, -0.14, 0.0696, -0.809, -0.0513, -0.650, -0.3055, -0.0957]
+    higher += [0.0804, 0.1175, 0.0692, 10.864]
+    assert rows_of(fit).loglik(np.array(higher)) > fit.loglik + 2.0
+    other = ordfit("rating ~ temp", load_data("wine")).confint(type="profile")
+    assert other.attrs["notes"] == []
+
+
+@pytest.mark.filterwarnings("ignore::ordstat.exceptions.ConvergenceWarning")
+def test_profiles_without_a_maximum_have_no_jumps():
+    data = separated(4)
+    fit = ordfit("y ~ x + b", data, "stereotype")
+    limits = fit.confint(type="profile")
+    assert fit.fit.diverging.any()
+    assert "the likelihood has no maximum" in limits.attrs["notes"][0]
+    assert not any("jumps" in reason for reason in limits.attrs["reasons"].values())
