@@ -127,12 +127,12 @@ class Superiority(Emmeans):
         table = self.frame
         table = table[table["measure"] == "NNT"]
         if len(table):
-            words = ["limits are 1 / those of the win difference; no standard error"]
+            words = ["limits are 1 / limits of the win difference; no standard error"]
             if (table["estimate"] < 0.0).any():
                 words.append("negative where the first level is worse")
             if table["lower"].isna().any():
                 words.append(
-                    "without limits where those of the win difference contain 0"
+                    "without limits where the interval of the win difference contains 0"
                 )
             notes.insert(-1, f"NNT: {'; '.join(words)}.")
         return notes

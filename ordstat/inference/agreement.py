@@ -183,8 +183,8 @@ def agreement(
         variances += _rater_variances(by_level, W)
     over = "subjects" if raters == "fixed" else "subjects and raters"
     notes.append(
-        f"Weights: {_name_of(weights)}. Standard errors are over {over}; limits:"
-        f" {100 * level:g}%."
+        f"Weights: {_name_of(weights)}. Standard errors are over {over};"
+        f" {100 * level:g}% confidence intervals."
     )
     alone = int((by_level.sum(axis=(1, 2)) == 1.0).sum())
     if alone:

@@ -114,7 +114,9 @@ class Bootstrap:
             limits, index=self.estimate.index, columns=["lower", "upper"]
         )
         return NotedFrame.of(
-            frame, self.notes, f"Bootstrap percentile limits, {100 * level:g}%"
+            frame,
+            self.notes,
+            f"Bootstrap percentile {100 * level:g}% confidence intervals",
         )
 
     @property
@@ -154,7 +156,7 @@ class Bootstrap:
         title = f"Bootstrap of {self.drawn}, {len(self.status)} replicates"
         return NotedFrame.of(
             frame,
-            [f"Percentile limits, {100 * level:g}%.", *self.notes],
+            [f"Percentile {100 * level:g}% confidence intervals.", *self.notes],
             title,
             {"bias": "estimate"},
         )

@@ -251,7 +251,7 @@ def describe_ordinal(
             " weight 0."
         )
     index = _index(names, by, used.labels)
-    limits = f"Limits: {100 * level:g}%."
+    limits = f"{100 * level:g}% confidence intervals."
     total = counts.sum(axis=2, keepdims=True)
     shares = counts / np.where(total > 0.0, total, np.nan)
     columns = pd.Index(used.levels, dtype=object)

@@ -125,7 +125,7 @@ def _pair_table(d: OrdinalDescription) -> Table:
     undefined = d.mann_whitney["lower"].isna().any()
     if undefined:
         note = (
-            "No limits (NA) where groups do not overlap or have fewer than 2 answers."
+            "No interval (NA) where groups do not overlap or have fewer than 2 answers."
         )
     else:
         note = ""

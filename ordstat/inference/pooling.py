@@ -306,7 +306,7 @@ class PooledResults:
         return NotedFrame.of(
             frame,
             tuple(notes),
-            f"Pooled limits, {100 * level:g}%",
+            f"Pooled {100 * level:g}% confidence intervals",
             labels=self.fits[0].names_shown(),
         )
 

@@ -131,7 +131,7 @@ def exponent_notes(r: LikelihoodResults) -> list[str]:
         )
     if np.isinf(r.fit.limits).any():
         notes.append(
-            "The ratio of an infinite estimate is 0 or infinite, and has no limits."
+            "The ratio of an infinite estimate is 0 or infinite, without an interval."
         )
     return [*notes, "Standard errors and statistics are those of the coefficients."]
 
@@ -236,7 +236,7 @@ def confidence_limits(
         table = tidy_parameters(r, level=level)
         limits = table[["conf_low", "conf_high"]].to_numpy()[chosen]
         notes = [*r.standard_error_notes, *not_estimated(r.fit, r.parameters)]
-        title = f"Wald limits, {100 * level:g}%"
+        title = f"Wald {100 * level:g}% confidence intervals"
     else:
         check_available(r, "confint(type='profile')")
         profiler = r.fit.likelihood.profile()
@@ -244,7 +244,7 @@ def confidence_limits(
         notes = _profile_notes(r, profiler)
         for (name, side), reason in reasons.items():
             notes.append(f"{name}, {side}: {reason}")
-        title = f"Profile likelihood limits, {100 * level:g}%"
+        title = f"Profile likelihood {100 * level:g}% confidence intervals"
     frame = pd.DataFrame(
         limits,
         index=[names[position] for position in chosen],

@@ -28,7 +28,7 @@ _NO_ESTIMATE = (
     "No intercept or slope where every row, or none, is at or below the threshold; no"
     " slope where one cut of the predictions separates these rows from the others."
 )
-_NO_LIMITS = "No limits: rows of a cluster or a survey design depend on each other."
+_NO_LIMITS = "No intervals: rows of a cluster or survey design depend on each other."
 
 
 class Recalibration(NamedTuple):

@@ -266,8 +266,8 @@ def confusion_matrix(
 
 #: Why shares of clustered rows have no limits.
 _NO_LIMITS = (
-    "Shares have no limits: these need independent rows, not clusters or a survey"
-    " design."
+    "Shares have no confidence intervals: these need independent rows, not clusters or"
+    " a survey design."
 )
 
 

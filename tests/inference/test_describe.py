@@ -124,7 +124,9 @@ def test_a_group_without_answers():
     assert np.isfinite(actual.ridits.loc["x", "std_error"]) and np.isnan(
         actual.ridits.loc["y", "std_error"]
     )
-    assert actual.mann_whitney["lower"].isna().all() and "No limits (NA)" in str(actual)
+    assert actual.mann_whitney["lower"].isna().all() and "No interval (NA)" in str(
+        actual
+    )
 
 
 def test_groups_that_do_not_overlap_have_no_limits():
