@@ -257,7 +257,7 @@ def test_rows_that_move_with_a_diverging_estimate_have_that_as_reason() -> None:
     data.loc[data["g"] == "b", "y"] = 1
     with no_maximum():
         fit = ordfit("y ~ g", data, scale="~ g")
-    with pytest.warns(DataWarning, match="move with estimates that diverge, as the"):
+    with pytest.warns(DataWarning, match="depend on estimates that diverge, as the"):
         found = fit.predict(pd.DataFrame({"g": ["b"]}), type="prob")
     assert found.isna().all(axis=None)
 
