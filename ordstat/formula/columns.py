@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -37,6 +37,10 @@ PANDAS_READERS = {
 }
 #: Columns of a wide frame are more than this many.
 _WIDE = 99
+#: Columns of a fit are read together if they are at least so many, and their numbers at
+#: most so many.
+_SEVERAL = 16
+_COPIED = 1 << 20
 #: Below this floating-point numbers hold every whole number.
 _EXACT = 2.0**53
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -455,12 +459,9 @@ def _range(value: Value) -> tuple[float, float] | None:
 
 
 def _read_at_once(frame: pd.DataFrame) -> dict[str, Column]:
-    """The columns of a row of numbers, or of a wide frame of numbers that are not
-    whole, which are read faster together; empty for other frames.
+    """The columns of a frame of floating-point numbers that are all finite, which are
+    read faster together; empty for other frames.
     """
-    wide = frame.shape[1] > _WIDE and all(dtype == np.float64 for dtype in frame.dtypes)
-    if not wide and len(frame) != 1:
-        return {}
     values = frame.to_numpy()
     if values.dtype != np.float64:
         return {}
@@ -469,6 +470,11 @@ def _read_at_once(frame: pd.DataFrame) -> dict[str, Column]:
     if not (low > -_EXACT and high < _EXACT):  # none is missing or infinite either
         return {}
     return dict(zip(frame.columns, map(Column, values.T), strict=True))
+
+
+def _has_many_numbers(frame: pd.DataFrame) -> bool:
+    """Whether a frame is wide and all its columns are floating-point numbers."""
+    return frame.shape[1] > _WIDE and all(dtype == np.float64 for dtype in frame.dtypes)
 
 
 class Columns:
@@ -497,7 +503,8 @@ class Columns:
         self._columns: dict[str, Column] = {}
         self._ranges: dict[str, tuple[float, float] | None] = {}
         numbers_alone = declared is not None and not declared
-        if numbers_alone and frame.columns.is_unique:
+        numbers_alone = numbers_alone and frame.columns.is_unique
+        if numbers_alone and (len(frame) == 1 or _has_many_numbers(frame)):
             self._columns = _read_at_once(frame)
         self._read_together = bool(self._columns)
 
@@ -517,6 +524,20 @@ class Columns:
             return None
         values = [np.asarray(self._columns[name].value) for name in names]
         return np.stack(values, axis=1) if values else np.zeros((len(self.frame), 0))
+
+    def read_together(self, names: Collection[str]) -> None:
+        """Read those of several columns that are floating-point numbers together, if
+        their copy is small.
+        """
+        frame = self.frame
+        many = len(frame) * len(names) > _COPIED
+        if many or len(names) < _SEVERAL or not frame.columns.is_unique:
+            return
+        types = zip(frame.columns.tolist(), frame.dtypes.tolist(), strict=True)
+        numbers = [name for name, dtype in types if dtype == np.float64]
+        numbers = [name for name in numbers if name in names]
+        check_printable(numbers, "The column name")
+        self._columns |= _read_at_once(frame[numbers])
 
     def column(self, name: str, role: str = "the model") -> Column:
         """A column; if it is missing, a DataError names the role that needs it."""

@@ -142,6 +142,8 @@ class Expression:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names of the columns in it, without names of functions."""
+        if self.key.isidentifier() and not iskeyword(self.key):
+            return frozenset([unquoted(self.key)])
         calls = [
             node.func for node in ast.walk(self.tree) if isinstance(node, ast.Call)
         ]

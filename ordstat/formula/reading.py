@@ -82,6 +82,8 @@ def read_values(recipe: Recipe, data: Any) -> RecipeValues:
     columns = Columns(frame if subset is None else frame[subset])
     index = columns.frame.index
     spec = formulas(recipe, columns.frame)
+    needed = [expression.names for expression in spec.expressions.values()]
+    columns.read_together(frozenset().union(*needed))
     interpreter = Interpreter(columns, {}, fits=False)
     values, missing, names = spec.evaluate(spec.expressions, interpreter)
     response = _response(recipe, spec.response_name, columns)

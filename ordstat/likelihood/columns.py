@@ -235,6 +235,8 @@ def equal_columns(X: FloatArray) -> list[IntArray]:
         pair = order[i : i + 2]
         unit = (X[:, varying[pair]] - mean[varying[pair]]) * signed[pair]
         apart[i] = np.linalg.norm(unit[:, 0] - unit[:, 1]) > _EQUAL
+    if apart.all():
+        return []
     sets = np.split(varying[order], np.flatnonzero(apart) + 1)
     return [np.sort(places) for places in sets if places.size > 1]
 

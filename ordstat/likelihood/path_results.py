@@ -258,7 +258,8 @@ class PathResults(ResultsWithoutErrors):
         if part == "nominal":
             used = (layout.alpha[:, 1:] != 0.0).any(axis=0)
             terms = self.design.nominal_terms
-        return [term for term, columns in terms.items() if used[columns].any()]
+        marks = used.tolist()
+        return [term for term, columns in terms.items() if True in marks[columns]]
 
     def refit(self) -> LikelihoodResults:
         """The model with the selected terms, fitted by maximum likelihood.

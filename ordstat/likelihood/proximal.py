@@ -61,7 +61,7 @@ _GRADIENTS = 5_000
 #: Groups that may join the working set at a time: so many, or this share of those in
 #: use.
 _FEW = 20
-_MORE = 0.25
+_MORE = 0.1
 
 
 class Products(Protocol):

@@ -8,6 +8,7 @@ import pytest
 from expected import no_column
 
 from ordstat import DataError, FormulaError, OrdinalClassifier, datasets, ordfit
+from ordstat.formula.columns import Columns
 
 ALIKE = [
     ("x", "\uff58"),
@@ -175,3 +176,34 @@ def test_rows_of_several_levels():
     with no_column("who", "needed for cluster=; .*data.reset_index"):
         ordfit("rating ~ temp", data, cluster="who")
     ordfit("rating ~ temp + who", data.reset_index())
+
+
+@pytest.mark.parametrize("gap", [False, True])
+def test_many_columns_are_read_as_one_by_one(gap):
+    """Numbers of 64 bits together, unless one is missing; others alone."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 20))).rename(columns="x{}".format)
+    if gap:
+        frame.loc[4, "x7"] = np.nan
+    frame["single"] = frame["x3"].astype(np.float32)
+    frame["count"] = np.arange(30)
+    frame["group"] = pd.Categorical(np.resize(["b", "a"], 30))
+    frame["other"] = 1.0
+    names = [name for name in frame if name != "other"]
+    together, alone = Columns(frame), Columns(frame)
+    together.read_together(frozenset(names))
+    for name in names:
+        found, expected = together.column(name), alone.column(name)
+        if name == "group":
+            np.testing.assert_array_equal(found.value.codes, expected.value.codes)
+            continue
+        assert found.value.dtype == expected.value.dtype
+        np.testing.assert_array_equal(found.value, expected.value)
+        np.testing.assert_array_equal(found.missing, expected.missing)
+
+
+def test_a_control_character_is_refused_among_many_columns():
+    frame = pd.DataFrame(np.zeros((3, 20))).rename(columns="x{}".format)
+    frame = frame.rename(columns={"x5": "x\x1b"})
+    with pytest.raises(DataError, match="control character"):
+        Columns(frame).read_together(frozenset(frame.columns))
