@@ -42,7 +42,7 @@ def data(seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
             *("log-gamma", 0, True, "no maximum from lambda = 8 on"),
             marks=pytest.mark.slow,
         ),
-        ("aranda-ordaz", 3, False, "rises as it falls to 0. Use link='cloglog'"),
+        ("aranda-ordaz", 3, False, "as lambda falls to 0. Use link='cloglog'"),
     ],
 )
 def test_a_likelihood_without_a_maximum_in_lambda_is_refused(
