@@ -357,22 +357,31 @@ class PenalisedRows:
         columns = self.groups.places - rows.layout.n_alpha
         return np.ascontiguousarray(rows.model_rows(slice(None)).x.T[columns])
 
+    @cached_property
+    def _by_predictor(self) -> tuple[LikelihoodRows, FloatArray]:
+        """Rows without columns, and the sums of effects (n,) that they have as offset,
+        to be written for each point.
+        """
+        sample = self.rows.sample
+        H = np.zeros(sample.n)
+        alone = replace(sample.rows, X=np.zeros((H.size, 0)), offset=H)
+        sample = replace(sample, rows=alone)
+        return replace(self.rows, sample=sample, location=NO_COLUMNS), H
+
     def _score_of_wide(
         self, columns: FloatArray, theta: FloatArray, b: FloatArray
     ) -> tuple[float, FloatArray, None] | None:
         """`score` by way of the predictors, to which few columns contribute."""
-        given = self.rows.sample.rows
         used = np.flatnonzero(b)
-        H = b[used] @ columns[used]
-        if given.offset is not None:
-            H += given.offset
-        none = replace(given, X=np.zeros((H.size, 0)), offset=H)
-        sample = replace(self.rows.sample, rows=none)
-        found = replace(self.rows, sample=sample, location=NO_COLUMNS).scores(theta)
+        rows, H = self._by_predictor
+        np.matmul(b[used], columns[used], out=H)
+        if self.rows.sample.rows.offset is not None:
+            H += self.rows.sample.rows.offset
+        found = rows.scores(theta)
         if found is None or not np.isfinite(found[0]):
             return None
         loglik, each = found
-        y = sample.y
+        y = rows.sample.y
         by_theta = np.bincount(y, each[0], theta.size + 1)[:-1]
         by_theta += np.bincount(y, each[1], theta.size + 1)[1:]
         return loglik, np.concatenate([by_theta, columns @ each[2]]), None

@@ -27,7 +27,7 @@ the certificate of a solution covers every column.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Protocol
@@ -223,8 +223,9 @@ class Shrinkage:
         """The largest multiple t <= 1 of a slope (p,) at which the convex conjugate of
         the penalty is finite, and its value there.
         """
-        slope = np.where(self.lower == 0.0, np.maximum(slope, 0.0), slope)
-        slope = np.where(self.upper == 0.0, np.minimum(slope, 0.0), slope)
+        if self.bounded:
+            slope = np.where(self.lower == 0.0, np.maximum(slope, 0.0), slope)
+            slope = np.where(self.upper == 0.0, np.minimum(slope, 0.0), slope)
         lengths = self.lengths(slope)
         lasso = (self.l2 == 0.0) & (lengths > self.l1)
         share = float((self.l1[lasso] / lengths[lasso]).min(initial=1.0))
@@ -237,8 +238,7 @@ class Shrinkage:
         if groups.size == self.l1.size:
             return self
         inside = self.members(groups)
-        return replace(
-            self,
+        return Shrinkage(
             starts=np.append(0, np.cumsum(self.sizes[groups])).astype(np.intp),
             l1=self.l1[groups],
             l2=self.l2[groups],
@@ -574,13 +574,11 @@ def solve(
         residual = float(np.abs(left).max(initial=np.abs(point.by_theta).max()))
         if residual <= tolerance or steps == max_iter:
             break
-        failing = penalty.lengths(left) > tolerance
-        missing = failing.copy()
-        if quadratic is not None:
-            missing[quadratic.groups] = False
         stale = quadratic is None or point.information is not None
-        stale = stale or (steps > 0 and bool(missing.any()))
         stale = stale or residual > _SLOW * before
+        failing = penalty.lengths(left) > tolerance
+        if quadratic is not None and steps > 0 and not stale:
+            stale = bool(np.delete(failing, quadratic.groups).any())
         if stale:
             quadratic = _quadratic(model, point, penalty, failing, likely)
         if quadratic is None:
