@@ -275,7 +275,9 @@ class Blocks:
         V = dpbtrs(band, cross, lower=1)[0]
         # what overflows is not positive definite
         with np.errstate(over="ignore", invalid="ignore"):
-            return band, V, self.rest - cross.T @ V
+            complement = cross.T @ V
+            np.subtract(self.rest, complement, out=complement)
+            return band, V, complement
 
     def _banded(self) -> FloatArray:
         """T in LAPACK's lower band storage (2m, (K-1) m); (m, m) where it is

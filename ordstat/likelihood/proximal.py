@@ -350,8 +350,8 @@ class Quadratic:
         parts = None if blocks is None else blocks.eliminated()
         if parts is None:
             return None
-        band, V, complement = parts
-        Q = np.ascontiguousarray(complement / model.total)
+        band, V, Q = parts
+        Q /= model.total
         bound = Q.diagonal().copy()
         if groups.size < active.size:
             starts = penalty.of(groups).starts

@@ -183,6 +183,27 @@ def test_more_columns_than_rows_and_a_constant_one():
     np.testing.assert_allclose(ridge.coef, plain.coef, rtol=1e-6, atol=1e-9)
 
 
+def test_a_wide_lasso_is_that_of_its_selected_columns():
+    """Fewer columns than rows take another pass over the rows; lambda is the last of a
+    path.
+    """
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.normal(size=(40, 60)) + 5.0).add_prefix("z")
+    latent = frame["z0"] + rng.normal(size=40)
+    frame["y"] = pd.qcut(latent, 3, labels=False)
+    frame["o"] = 0.3 * rng.normal(size=40)
+    weights = np.resize([1.0, 2.0], 40)
+    columns = [f"z{j}" for j in range(60)]
+    formula = "y ~ {} + offset(o)".format
+    net = ElasticNet(lambdas=[0.2, 0.15, 0.1], choose=0.1)
+    wide = ordfit(formula(" + ".join(columns)), frame, penalty=net, weights=weights)
+    selected = wide.selected
+    assert 5 < len(selected) < 40
+    few = ordfit(formula(" + ".join(selected)), frame, penalty=net, weights=weights)
+    np.testing.assert_allclose(wide.coef[selected], few.coef, atol=1e-6)
+    assert wide.loglik == pytest.approx(few.loglik, rel=1e-8)
+
+
 def test_a_wide_ridge_is_that_of_rows_for_columns():
     """It is solved in a basis of the rows: lambdas, certificate, degrees of freedom and
     counts are those of the columns.
