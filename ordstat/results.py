@@ -388,8 +388,9 @@ class OrdinalResults:
             By default the data of the fit, which must not have changed.
         **changes
             Other arguments of `ordfit` (weights, cluster, vcov, subset, calibrate, ...)
-            and options of the method (link, cost, C, ...). A likelihood fit keeps its
-            type of covariance and its clusters. Constraints on columns that are still
+            and options of the method (link, cost, C, ...); weights=None and its like
+            remove what the fit has. A likelihood fit keeps its type of covariance and
+            its clusters. Constraints on columns that are still
             in the model are kept, and a DataWarning names the others; `constraints={}`
             removes all.
 

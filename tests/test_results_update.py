@@ -5,11 +5,12 @@ changed.
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from expected import no_data, refused
 from reference_cases import load_data
 
-from ordstat import ordfit
+from ordstat import SurveyDesign, ordfit
 from ordstat.exceptions import DataError, DataWarning, FormulaError, OptionError
 from ordstat.formula import design
 from ordstat.formula.design import make
@@ -248,3 +249,28 @@ def test_a_new_method_names_the_options_that_it_leaves_out():
     assert fit.update(method="probit", penalty=1.0).method.penalty == 1.0
     assert fit.update(link="probit").method.penalty == 1.0
     assert ordfit("rating ~ temp", wine, "probit").update(method="logit").loglik < 0.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("weights", 1.0 + np.arange(72) % 3),
+        ("offset", np.arange(72) / 50.0),
+        ("cluster", "judge"),
+        ("subset", "judge != '1'"),
+        ("design", SurveyDesign(weights="response", clusters="judge")),
+        ("contrasts", {"contact": "sum"}),
+        ("vcov", "HC0"),
+        ("penalty", 1.0),
+    ],
+)
+def test_none_removes_an_argument_as_in_r(name, value):
+    """R's update(fit, weights = NULL)."""
+    wine = load_data("wine")
+    plain = ordfit("rating ~ temp + contact", wine)
+    other = ordfit("rating ~ temp + contact", wine, **{name: value})
+    assert not np.allclose(other.se, plain.se, rtol=1e-3) or name == "contrasts"
+    removed = other.update(**{name: None})
+    pd.testing.assert_series_equal(removed.params, plain.params)
+    pd.testing.assert_series_equal(removed.se, plain.se)
+    assert removed.nobs == 72

@@ -187,7 +187,7 @@ class Design:
             By default the data of the fit; they must not have changed.
         **changes
             `formula`, `nominal`, `scale` (a dot stands for the old one), `weights`,
-            `cluster`, ...; None keeps an argument.
+            `cluster`, ...; None for the default.
 
         Raises
         ------

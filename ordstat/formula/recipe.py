@@ -125,21 +125,26 @@ class Recipe:
     by_level: bool = False
 
     def updated(self, changes: Mapping[str, Any]) -> Recipe:
-        """A copy with some arguments changed; None keeps an argument, and a dot stands
+        """A copy with some arguments changed; None stands for the default, and a dot
         for the old formula.
         """
-        names = {argument.name for argument in fields(self)}
-        if unknown := ", ".join(changes.keys() - names):
+        defaults: dict[str, Any] = {
+            argument.name: argument.default for argument in fields(self)
+        }
+        if unknown := ", ".join(changes.keys() - defaults.keys()):
             raise OptionError(
-                f"update must have arguments among {', '.join(sorted(names))}; got"
+                f"update must have arguments among {', '.join(sorted(defaults))}; got"
                 f" {unknown}."
             )
-        given = {name: value for name, value in changes.items() if value is not None}
+        given = {
+            name: defaults[name] if value is None else value
+            for name, value in changes.items()
+        }
         if "formula" in given:
             given["formula"] = updated_formula(self.formula, given["formula"])
         for role in ("nominal", "scale"):
             old = getattr(self, role)
-            if role in given and old is not None:
+            if given.get(role) is not None and old is not None:
                 right = substitute_dot(_right(given[role]), _right(old))
                 if not uses_dot(right):
                     right = str(parse_one_sided(right, (), role))
