@@ -23,11 +23,13 @@ def minimise(
         if np.abs(penalty.residual(r, b)).max() <= tolerance:
             return
         if np.array_equal(np.sign(b), signs):
-            solved, left = _solved(Q, penalty, b, r)
-            change = penalty.value(solved) - penalty.value(b)
-            if change - 0.5 * (solved - b) @ (left + r) <= 0.0:
-                b[:] = solved
-                r[:] = left
+            for solved in _solved(Q, penalty, b, r):
+                left = r - Q @ (solved - b)
+                change = penalty.value(solved) - penalty.value(b)
+                if change - 0.5 * (solved - b) @ (left + r) <= 0.0:
+                    b[:] = solved
+                    r[:] = left
+                    break
             if np.abs(penalty.residual(r, b)).max() <= tolerance:
                 return
 
@@ -49,10 +51,10 @@ def _sweep(Q, penalty, bound, b, r):
 
 
 def _solved(Q, penalty, b, r):
-    """The step to the minimum over the coefficients that are neither 0 nor at a bound,
-    cut where the first of them would leave its sign or its bounds.
+    """Steps towards the minimum over the coefficients that are neither 0 nor at a
+    bound: each cut where it would leave its sign or its bounds, and all cut where the
+    first of them would.
     """
-    b = b.copy()
     corner = (penalty.sizes == 1)[penalty.group] & (penalty.l1 > 0.0)[penalty.group]
     low = np.where(corner & (b > 0.0), 0.0, penalty.lower)
     high = np.where(corner & (b < 0.0), 0.0, penalty.upper)
@@ -60,16 +62,21 @@ def _solved(Q, penalty, b, r):
     inside = (b > low)[used] & (b < high)[used]
     free = used[inside]
     if not free.size:
-        return b, r
+        return
     bend = penalty.curvature(b)[np.ix_(inside, inside)]
     square = Q[np.ix_(free, free)] + bend
     if np.linalg.eigvalsh(square)[0] <= 0.0:
-        return b, r
+        return
     step = np.linalg.solve(square, penalty.residual(r, b)[free])
+    each = b.copy()
+    each[free] = np.clip(b[free] + step, low[free], high[free])
+    yield each
     room = np.where(step < 0.0, low[free], high[free]) - b[free]
     shares = np.where(np.abs(step) > np.abs(room), room / step, 1.0)
     first = int(np.argmin(shares))
-    b[free] += shares[first] * step
+    together = b.copy()
+    together[free] += shares[first] * step
     if shares[first] < 1.0:
-        b[free[first]] = low[free[first]] if step[first] < 0.0 else high[free[first]]
-    return b, r - shares[first] * (Q[:, free] @ step)
+        end = low[free[first]] if step[first] < 0.0 else high[free[first]]
+        together[free[first]] = end
+    yield together

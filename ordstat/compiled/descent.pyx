@@ -229,14 +229,13 @@ cdef bint _factor(const Net *of, const double *b, Room *room, int count) noexcep
     return failed == 0
 
 
-cdef void _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil:
-    """Move b towards the minimum over the coefficients that are neither 0 nor at a bound, up to where the first of them
-    would leave its sign or its bounds.
+cdef int _set_steps(const Net *of, const double *b, const double *r, Room *room) noexcept nogil:
+    """Number of the coefficients that are neither 0 nor at a bound; 0 where their curvature is not positive definite. Sets
+    their places, the step of each to their minimum, and the limits of the sign and the bounds of every coefficient.
     """
-    cdef Py_ssize_t g, j, stopped = -1
+    cdef Py_ssize_t g, j
     cdef int i, count, n = of.n, one = 1
     cdef char upper = b'U', turned = b'T', plain = b'N'
-    cdef double limit, share = 1.0, end = 0.0
     cdef bint corner
     for g in range(of.groups):
         corner = of.l1[g] > 0.0 and of.starts[g + 1] - of.starts[g] == 1
@@ -245,11 +244,31 @@ cdef void _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil
             room.high[j] = 0.0 if corner and b[j] < 0.0 else of.upper[j]
     count = _free(of, b, r, room)
     if count == 0 or not _factor(of, b, room, count):
-        return
+        return 0
     for i in range(count):
         room.step[i] = room.slope[room.free_ones[i]]
     dtrsv(&upper, &turned, &plain, &count, room.square, &n, room.step, &one)
     dtrsv(&upper, &plain, &plain, &count, room.square, &n, room.step, &one)
+    return count
+
+
+cdef void _move_each(const Net *of, double *b, double *r, const Room *room, int count) noexcept nogil:
+    """Move each coefficient by its step, at most to its limit."""
+    cdef Py_ssize_t j
+    cdef int i
+    cdef double new
+    for i in range(count):
+        j = room.free_ones[i]
+        new = fmin(fmax(b[j] + room.step[i], room.low[j]), room.high[j])
+        _add_move(of, j, new - b[j], r)
+        b[j] = new
+
+
+cdef void _move_together(const Net *of, double *b, double *r, const Room *room, int count) noexcept nogil:
+    """Move all by the same share of their steps, up to where the first of them reaches its limit."""
+    cdef Py_ssize_t j, stopped = -1
+    cdef int i
+    cdef double limit, share = 1.0, end = 0.0
     for i in range(count):
         j = room.free_ones[i]
         limit = (room.low[j] if room.step[i] < 0.0 else room.high[j]) - b[j]
@@ -290,14 +309,27 @@ cdef double _rise(const Net *of, const double *b, const double *r, const Room *r
     return change
 
 
-cdef double _try_solve(const Net *of, double *b, double *r, Room *room) noexcept nogil:
-    """An exact solve, undone where the objective rises; returns the residual."""
+cdef bint _undo_rise(const Net *of, double *b, double *r, const Room *room) noexcept nogil:
+    """Go back to the point that the room keeps if the objective is higher now; whether it is."""
+    if _rise(of, b, r, room) <= 0.0:
+        return False
+    memcpy(b, room.b, of.n * sizeof(double))
+    memcpy(r, room.r, of.n * sizeof(double))
+    return True
+
+
+cdef double _solve(const Net *of, double *b, double *r, Room *room) noexcept nogil:
+    """Move b towards the minimum over what is neither 0 nor at a bound, where that does not raise the objective; returns
+    the residual.
+    """
+    cdef int count
     memcpy(room.b, b, of.n * sizeof(double))
     memcpy(room.r, r, of.n * sizeof(double))
-    _solve(of, b, r, room)
-    if _rise(of, b, r, room) > 0.0:
-        memcpy(b, room.b, of.n * sizeof(double))
-        memcpy(r, room.r, of.n * sizeof(double))
+    count = _set_steps(of, b, r, room)
+    _move_each(of, b, r, room, count)
+    if _undo_rise(of, b, r, room):
+        _move_together(of, b, r, room, count)
+        _undo_rise(of, b, r, room)
     return _residual(of, b, r, room.slope)
 
 
@@ -352,7 +384,7 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
         with nogil:
             left = tolerance + 1.0
             if room.kept[0] > 0:
-                left = _try_solve(&of, &b[0], &r[0], &room)
+                left = _solve(&of, &b[0], &r[0], &room)
             for i in range(rounds):
                 if left <= tolerance:
                     break
@@ -363,7 +395,7 @@ def minimise(const double[:, ::1] Q, const Py_ssize_t[::1] starts, const double[
                 left = _residual(&of, &b[0], &r[0], room.slope)
                 if left > tolerance and _signs_stayed(&b[0], room.b, n):
                     let_interrupt(&done, <double>n * n * n / 6.0)
-                    left = _try_solve(&of, &b[0], &r[0], &room)
+                    left = _solve(&of, &b[0], &r[0], &room)
     finally:
         free(room.all)
         free(room.free_ones)
