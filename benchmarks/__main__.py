@@ -59,6 +59,7 @@ from benchmarks import (  # noqa: E402
 SUITES = {
     "start": start.run,
     "clm": clm.run,
+    "wine": clm.wine,
     "profiles": clm.profiles,
     "families": families.run,
     "levels": levels.run,

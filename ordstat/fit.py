@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
+from .formula.distinct import sorted_by
 from .formula.row_blocks import CACHED, row_blocks, sums_by
 from .formula.sample import Rows
 from .formula.scaling import Scaling
@@ -275,17 +276,19 @@ class KernelExpansion:
     @property
     def merged(self) -> KernelExpansion:
         """The same H, with equal anchors once and the sum of their coefficients."""
-        if self.kernel.pairwise or not isinstance(self.anchors, np.ndarray):
+        is_matrix = isinstance(self.anchors, np.ndarray) and self.anchors.size > 0
+        if self.kernel.pairwise or not is_matrix:
             return self
-        _, first, place = np.unique(
-            self.anchors, axis=0, return_index=True, return_inverse=True
-        )
-        if first.size == len(self.anchors):
+        order, first = sorted_by([*self.anchors.T])
+        if first.all():
             return self
+        place = np.empty_like(order)
+        place[order] = np.cumsum(first) - 1
+        kept = order[first]
         columns = self.coef.reshape(len(self.coef), -1)
-        sums = sums_by(place.ravel(), columns, first.size)
-        shape = (first.size, *self.coef.shape[1:])
-        return replace(self, anchors=self.anchors[first], coef=sums.reshape(shape))
+        sums = sums_by(place, columns, kept.size)
+        shape = (kept.size, *self.coef.shape[1:])
+        return replace(self, anchors=self.anchors[kept], coef=sums.reshape(shape))
 
     def __call__(self, rows: Rows) -> FloatArray:
         """(N,) scores, or (N, P)."""

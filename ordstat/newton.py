@@ -110,6 +110,7 @@ class CholeskyFactor:
         assert failed == 0
         return np.concatenate([top, rest])
 
+    @cached_property
     def schur_inverse(self) -> FloatArray:
         """(q, q) inverse of S: the covariance of the location and log-scale
         coefficients.
@@ -490,7 +491,7 @@ class Optimum:
         before = self.decrements[:-1] / self.unit
         after = self.decrements[1:] / self.unit
         linear = (before < 1.0) & (after > 1e-20) & (after > 0.05 * before)
-        return bool(np.any(linear[:-1] & linear[1:]))
+        return bool((linear[:-1] & linear[1:]).any())
 
 
 def maximise(

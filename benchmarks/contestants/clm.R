@@ -19,6 +19,8 @@ first <- as.formula(paste("~", colnames(X)[max(p - 1, 1)]))
 calls <- list(
   clm = function() clm(form, data = frame),
   clm.fit = function() clm.fit(y, Xi),
+  clm.wine = function() clm(rating ~ temp + contact, data = wine),
+  clm.wine.errors = function() sqrt(diag(vcov(clm(rating ~ temp + contact, data = wine)))),
   polr = function() MASS::polr(form, data = frame, Hess = TRUE),
   orm = function() rms::orm(form, data = frame),
   vglm = function() VGAM::vglm(form, VGAM::cumulative(parallel = TRUE, reverse = TRUE), data = frame),

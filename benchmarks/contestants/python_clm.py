@@ -48,6 +48,18 @@ def ordstat_call(frame: pd.DataFrame, method: str = "logit") -> Timed:
     return Timed("ordstat", lambda: ordfit(formula, frame, method=method).se)
 
 
+def ordstat_wine() -> list[Timed]:
+    """The call on the wine data, without and with standard errors."""
+    from ordstat import datasets, ordfit
+
+    formula = "rating ~ temp + contact"
+    data = datasets.load("wine")
+    return [
+        Timed("ordstat", lambda: ordfit(formula, data)),
+        Timed("ordstat .se", lambda: ordfit(formula, data).se),
+    ]
+
+
 def ordstat_fit(frame: pd.DataFrame, link: str = "logit") -> Timed:
     """From arrays to estimates and standard errors."""
     from ordstat import CumulativeLink

@@ -17,6 +17,8 @@ SCRIPT = Path(__file__).with_name("clm.R")
 PACKAGES = {
     "clm": "ordinal",
     "clm.fit": "ordinal",
+    "clm.wine": "ordinal",
+    "clm.wine.errors": "ordinal",
     "profile": "ordinal",
     "nominal": "ordinal",
     "scale": "ordinal",

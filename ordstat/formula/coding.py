@@ -421,7 +421,9 @@ def model_matrix(
     n: int,
 ) -> ModelMatrix:
     """The (n, columns) matrix of one side; columns are counted before they are made."""
-    terms = () if side is None else side.terms
+    if side is None:
+        return ModelMatrix(np.zeros((n, 0)), {}, np.zeros(0), None)
+    terms = side.terms
     fulls = full_codings(terms)
     widths = list[int]()
     for term, full in zip(terms, fulls, strict=True):

@@ -194,13 +194,14 @@ def instead_of(name: str, frame: pd.DataFrame) -> str:
 
 def find_column(frame: pd.DataFrame, name: str, role: str) -> pd.Series:
     """The column of a name; if it is missing, a DataError names the role."""
-    if name not in frame.columns:
+    try:
+        column: Any = frame[name]
+    except KeyError:
         raise DataError(
             f"The data have no column {name!r}, needed for {role};"
             f" {instead_of(name, frame)}"
-        )
+        ) from None
     check_printable([name], "The column name")
-    column: Any = frame[name]
     if isinstance(column, pd.DataFrame):
         raise DataError(
             f"The data have {column.shape[1]} columns named {name!r}, needed for"

@@ -103,7 +103,7 @@ def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatA
     columns = sample.X.T if sparse is None else [sparse.row_ranks()]
     keys = [sample.y, *columns, *costs.T]
     if sample.weights is None:
-        order, first = _sorted(keys)
+        order, first = sorted_by(keys)
         if first.all():
             return order, np.ones(order.size)
         starts = np.flatnonzero(first)
@@ -111,14 +111,14 @@ def distinct_places(sample: Sample, costs: FloatArray) -> tuple[IntArray, FloatA
     used = np.flatnonzero(sample.weights > 0)
     if used.size == 0:
         raise DataError("weights are zero for every row: nothing is left to fit.")
-    order, first = _sorted(
+    order, first = sorted_by(
         keys if used.size == sample.n else [key[used] for key in keys]
     )
     weights = sample.case_weights[used[order]]
     return used[order[first]], np.add.reduceat(weights, np.flatnonzero(first))
 
 
-def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
+def sorted_by(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
     """(N,) stable order by the keys (N,), the first key first, and whether each row
     differs from the previous one.
 
@@ -126,6 +126,8 @@ def _sorted(keys: list[AnyArray]) -> tuple[IntArray, BoolArray]:
     """
     order: IntArray = np.lexsort(keys[1::-1])
     first = _differs(keys[:2], order)
+    if first.all():
+        return order, first
     tied = ~first
     tied[:-1] |= ~first[1:]
     places = np.flatnonzero(tied)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..compiled.sums import spreads
@@ -93,7 +94,7 @@ def column_scales(
     deviation = np.where(constant, 1.0, deviation)
     if ridge:
         return ColumnScales(mean, deviation, ~constant)
-    kept = ~_repeated(X, np.stack([shift, sums, squares]))
+    kept = ~_repeated(X, shift, sums, squares)
     some = X if kept.all() else np.ascontiguousarray(X[:, kept])
     checked = some, weights, shift[kept], (deviation * np.sqrt(total))[kept]
     certain = not constant[kept].any() and (
@@ -118,13 +119,13 @@ def _sparse_scales(X: SparseColumns, weights: FloatArray | None) -> ColumnScales
     return ColumnScales(mean, deviation, np.ones(mean.size, dtype=bool))
 
 
-def _repeated(X: FloatArray, sums: FloatArray) -> BoolArray:
-    """(p,) columns equal to an earlier one; only columns of equal sums (S, p) are
+def _repeated(X: FloatArray, *sums: FloatArray) -> BoolArray:
+    """(p,) columns equal to an earlier one; only columns of equal sums (p,) are
     compared.
     """
     first: dict[tuple[float, ...], int] = {}
     repeated = np.zeros(X.shape[1], dtype=bool)
-    for column, key in enumerate(map(tuple, sums.T)):
+    for column, key in enumerate(zip(*[each.tolist() for each in sums], strict=True)):
         before = first.setdefault(key, column)
         repeated[column] = before != column and np.array_equal(
             X[:, before], X[:, column]
@@ -167,11 +168,8 @@ def _independent(
         total = float(weights[::stride].sum())
     sums = weighted.sum(axis=0)
     gram = part.T @ weighted - np.outer(sums, sums / total)
-    try:
-        root = np.linalg.cholesky(gram)
-    except np.linalg.LinAlgError:
-        return False
-    return bool(root.diagonal().min() ** 2 > _SAFE_PIVOT)
+    root, failed = dpotrf(gram, lower=1)
+    return not failed and bool(root.diagonal().min() ** 2 > _SAFE_PIVOT)
 
 
 def triangle_of(blocks: Iterable[FloatArray], width: int) -> FloatArray:

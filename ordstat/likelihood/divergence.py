@@ -45,7 +45,7 @@ def diverging_spreads(problem: Problem, optimum: Optimum) -> BoolArray:
         return diverging
     n_alpha = optimum.factor.V.shape[0]
     rest = slice(of_scale.start - n_alpha, of_scale.stop - n_alpha)
-    variances = optimum.unit * np.diag(optimum.factor.schur_inverse())[rest]
+    variances = optimum.unit * np.diag(optimum.factor.schur_inverse)[rest]
     diverging[of_scale] = variances > _LARGEST_ERROR**2
     if not optimum.converged:
         diverging[of_scale] |= np.abs(optimum.step[of_scale]) > _MOVING

@@ -191,10 +191,9 @@ class Jacobian:
         """(n, M + 2 + n_lambda, Q) J times a (P, Q) matrix."""
         matrix = matrix if self.structure is None else self.structure @ matrix
         rows = self.rows
-        count = self.n_thresholds
-        ends = np.cumsum([rows.w.shape[1] * count, rows.x.shape[1], rows.z.shape[1]])
-        levels, location, log_scale, lam = np.split(matrix, ends)
-        levels = levels.reshape(rows.w.shape[1], count, -1)
+        layout = self.layout
+        by_column = layout.columns, layout.thresholds, matrix.shape[1]
+        levels = matrix[: layout.n_alpha].reshape(by_column)
         out = np.empty((rows.n, len(self.places) + 2 + self.n_lambda, matrix.shape[1]))
         for place, k in enumerate(self.places):
             out[:, place] = sum(
@@ -202,10 +201,10 @@ class Jacobian:
                 for w, effects in zip(rows.w.T, levels, strict=True)
             )
         place = len(self.places)
-        out[:, place] = rows.x @ location
-        out[:, place + 1] = rows.z @ log_scale
+        out[:, place] = rows.x @ matrix[layout.of_location]
+        out[:, place + 1] = rows.z @ matrix[layout.of_scale]
         if self.n_lambda:
-            out[:, -1] = lam
+            out[:, -1] = matrix[layout.of_scale.stop :]
         return out
 
     def transposed(self, values: FloatArray) -> FloatArray:

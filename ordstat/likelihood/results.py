@@ -213,10 +213,8 @@ class LikelihoodResults(OrdinalResults):
         )
 
     @cached_property
-    def coefficient_columns(self) -> dict[str, FloatArray]:
-        """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value
-        of each parameter.
-        """
+    def std_errors(self) -> FloatArray:
+        """(P,) standard error of each parameter; NaN where it has none."""
         fit = self.fit
         variances = (
             fit.model_covariance.variances
@@ -226,7 +224,15 @@ class LikelihoodResults(OrdinalResults):
         # rounding makes negative ones short of a maximum
         variances = np.where(variances >= 0.0, variances, np.nan)
         unknown = fit.infinite | fit.diverging
-        errors = np.where(unknown, np.nan, with_aliased(np.sqrt(variances), fit))
+        return np.where(unknown, np.nan, with_aliased(np.sqrt(variances), fit))
+
+    @cached_property
+    def coefficient_columns(self) -> dict[str, FloatArray]:
+        """(P,) std_error, statistic (estimate / error), df of t, and two-sided p_value
+        of each parameter.
+        """
+        fit = self.fit
+        errors = self.std_errors
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
             bread = fit.model_covariance.dense()
@@ -283,26 +289,23 @@ class LikelihoodResults(OrdinalResults):
         """(P,) standard errors of `params`: cluster-robust if the fit has clusters; NaN
         for infinite estimates.
         """
-        return self._column("std_error")
+        return self._named(self.std_errors, "std_error")
 
     @property
     def z_values(self) -> pd.Series:
         """(P,) estimate / standard error."""
-        return self._column("statistic")
+        return self._named(self.coefficient_columns["statistic"], "statistic")
 
     @property
     def p_values(self) -> pd.Series:
         """(P,) two-sided p-values of the z-values, by t under CR2 and survey designs;
         not meaningful for thresholds.
         """
-        return self._column("p_value")
+        return self._named(self.coefficient_columns["p_value"], "p_value")
 
-    def _column(self, name: str) -> pd.Series:
-        return pd.Series(
-            self.coefficient_columns[name].copy(),
-            index=pd.Index(self.parameters.names),
-            name=name,
-        )
+    def _named(self, values: FloatArray, name: str) -> pd.Series:
+        """A copy of the values (P,), by the names of the parameters."""
+        return pd.Series(values.copy(), index=self.parameters.names, name=name)
 
     @cached_property
     def own_covariance(self) -> Covariance:

@@ -202,15 +202,16 @@ def suspicious(optimum: Optimum) -> bool:
     """Whether convergence was slow or failed, or an effect or a standard error is huge;
     rare in ordinary data.
     """
-    errors = np.sqrt(np.diag(optimum.factor.schur_inverse()))
+    factor = optimum.factor
+    effects = optimum.x[factor.V.shape[0] :]
     return (
         optimum.slow
         or optimum.ended is not Ended.CONVERGED
         or optimum.damping > 0.0
-        or bool(np.any(np.abs(optimum.x[optimum.factor.V.shape[0] :]) > _LARGE_EFFECT))
-        or bool(np.any(errors > _LARGE_ERROR))
+        or bool((np.abs(effects) > _LARGE_EFFECT).any())
+        or bool((factor.schur_inverse.diagonal() > _LARGE_ERROR**2).any())
         # of a threshold, those after it held
-        or bool(1.0 / optimum.factor.band[0].min() > _LARGE_ERROR)
+        or bool(1.0 / factor.band[0].min() > _LARGE_ERROR)
     )
 
 

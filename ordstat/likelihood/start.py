@@ -296,7 +296,7 @@ def _another_likely(part: Problem, reached: list[Reached]) -> bool:
     assert optimum is not None
     Z, weights = _scale_columns(part)
     width = Z.shape[1]
-    variances = optimum.unit * optimum.factor.schur_inverse()[-width:, -width:]
+    variances = optimum.unit * optimum.factor.schur_inverse[-width:, -width:]
     root = np.linalg.qr(Z * np.sqrt(weights / weights.sum())[:, None])[1]
     largest = np.linalg.eigvalsh(root @ variances @ root.T)[-1]
     error = math.sqrt(max(float(largest), 0.0))
@@ -405,7 +405,7 @@ def _level_in_lambda(reached: Reached) -> bool:
     optimum = reached.optimum
     assert optimum is not None
     step = max(1.0, abs(float(reached.x[-1])))
-    variance = optimum.unit * optimum.factor.schur_inverse()[-1, -1]
+    variance = optimum.unit * optimum.factor.schur_inverse[-1, -1]
     return bool(0.5 * step**2 / variance < _LEVEL_IN_LAMBDA)
 
 

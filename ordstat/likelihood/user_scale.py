@@ -63,7 +63,7 @@ class UserScale:
 
     def alpha_shift_transposed(self, by_column: FloatArray) -> FloatArray:
         """(q, n) the transpose of `alpha_shift`, of (m, t, n)."""
-        return np.asarray(self.A.T @ np.einsum("mtn,t->mn", by_column, self.c))
+        return np.asarray(self.A.T @ (self.c @ by_column))
 
     def absolute(self) -> UserScale:
         """The same map of absolute values."""
@@ -97,7 +97,7 @@ class UserScale:
         by_column = columns[: self.n_alpha].reshape(m, t, -1)
         rest = columns[self.n_alpha :] / self.scale[:, None]
         rest = rest + self.alpha_shift_transposed(by_column)
-        alpha = np.tensordot(self.G.T, by_column, 1).swapaxes(0, 1)
+        alpha = (self.G.T @ by_column.reshape(m, -1)).reshape(m, t, -1).swapaxes(0, 1)
         parts = [alpha.reshape(self.n_alpha, columns.shape[1]), rest]
         return np.concatenate(parts).reshape(values.shape)
 
@@ -182,7 +182,7 @@ class InverseInformation:
         moves = self.user.coefficients(
             np.vstack([-self.factor.V, np.eye(self.user.scale.size)])
         )
-        return moves, self.factor.schur_inverse()
+        return moves, self.factor.schur_inverse
 
     @cached_property
     def variances(self) -> FloatArray:

@@ -608,7 +608,7 @@ class KernelCumulativeLink(Method):
         scores = rule.scores(sample.rows)
         effective = 0.0
         if b.size:
-            shrunken = float(np.trace(optimum.factor.schur_inverse()))
+            shrunken = float(np.trace(optimum.factor.schur_inverse))
             effective = b.size - choice.penalty * shrunken
         fit = KernelFit(
             rule=rule,
