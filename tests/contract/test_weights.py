@@ -226,7 +226,7 @@ def test_heavy_rows_are_not_listed():
     ):
         problem.fit(heavy, weights="w", C=1e-18, calibrate=True)
     with pytest.raises(
-        DataError, match=r"Dealing out 60,000,000,000 rows needs .* Divide the weights"
+        DataError, match=r"Splitting 60,000,000,000 rows needs .* Divide the weights"
     ):
         fit.conformal(0.9)
 
