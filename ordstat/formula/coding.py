@@ -17,7 +17,14 @@ from .._typing import AnyArray, FloatArray, IntArray
 from ..checks import brief, canonical, require_memory, shown_labels, suggest
 from ..compiled.sums import gather
 from ..exceptions import DataError, FormulaError
-from .columns import Factor, Value, factor_of, fitted_codes, matched
+from .columns import (
+    Factor,
+    Value,
+    factor_of,
+    fitted_codes,
+    fitted_codes_or_missing,
+    matched,
+)
 from .names import ColumnName, Piece
 from .ordered_effects import OrderedEffect
 from .parse import MAX_COLUMNS, Expression, Side, Term, shown
@@ -235,9 +242,7 @@ class Coding:
                 )
             return [value] if value.ndim == 1 else list(value.T)
         if self.whole and alone:
-            # Levels that are rare, or without rows in the fit, are missing values.
-            codes, _ = matched(factor_of(value, self.label), self.levels)
-            codes = np.maximum(codes, -1)
+            codes = self._codes_or_missing(value)
             made = [codes.astype(np.float64)]
         elif full:
             codes = fitted_codes(value, self.levels, self.label)
@@ -249,6 +254,15 @@ class Coding:
         if not missing.any():
             return made
         return [np.where(missing, np.nan, column) for column in made]
+
+    def _codes_or_missing(self, value: Value) -> IntArray:
+        """(N,) codes; levels that the fit has not, or left out as rare, are missing
+        values, the former with a DataWarning.
+        """
+        if len(self.levels) < MOST_CATEGORIES:
+            return fitted_codes_or_missing(value, self.levels, self.label)
+        codes, _ = matched(factor_of(value, self.label), self.levels)
+        return np.maximum(codes, -1)
 
     def _contrast_columns(self, codes: IntArray) -> list[AnyArray]:
         """The contrasts of rows with these codes."""

@@ -1,6 +1,8 @@
 """`ordboost` on factors as categories and on missing values."""
 
 import pickle
+import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -458,3 +460,34 @@ def test_rows_alike_in_what_is_missing_are_one_row():
         Sample(rows=Rows(X=X), y=y, n_levels=2), np.random.default_rng(0)
     )
     np.testing.assert_allclose(copies.losses, one.losses, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("term", "column", "other", "shown"),
+    [
+        ("b", "b", "True", "'True'"),  # text
+        ("b", "b", 0.5, "0.5"),
+        ("C(i)", "i", 7, "7"),
+        ("c", "c", "never", "'never'"),
+    ],
+)
+def test_levels_of_conditions_and_calls_that_the_fit_has_not_are_named(
+    term: str, column: str, other: object, shown: str
+) -> None:
+    """They predict as missing values do, and say so; so does a declared level that had
+    no row.
+    """
+    rng = np.random.default_rng(2)
+    i = rng.integers(0, 3, 80)
+    data = pd.DataFrame({"x": rng.normal(size=80), "i": i, "b": i == 1})
+    data["c"] = pd.Categorical(np.array(list("uvw"))[i], [*"uvw", "never"])
+    data["y"] = np.digitize(data["x"] + i + rng.logistic(size=80), [0.0, 1.5])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # a level without rows
+        fit = ordfit(f"y ~ x + {term}", data, OrdinalBoosting(rounds=20))
+    new = data.iloc[:4].assign(**{column: other})
+    gaps = data.iloc[:4].assign(**{column: None})
+    label = re.escape(term)
+    with pytest.warns(DataWarning, match=f"'{label}' has levels .* fit: {shown}"):
+        score = fit.predict(new, type="score")
+    np.testing.assert_array_equal(score, fit.predict(gaps, type="score"))
