@@ -162,9 +162,12 @@ class Case:
 
     def right(self) -> bool:
         """Whether the likelihood, computed in NumPy with R's contrasts mended, is what
-        ours is said to be.
+        ours is said to be; not where ours has other columns than R.
         """
         if "fit.error" in self.ours.words:
+            return False
+        columns = self.rows.upper.shape[1] + self.rows.scale.shape[1]
+        if self.estimates.size < columns:
             return False
         loglik = self.ours.number("loglik")
         return abs(self.rows.loglik(self.estimates) - loglik) <= _SAME * (
