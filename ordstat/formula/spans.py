@@ -1,4 +1,4 @@
-"""Censored answers (known in part) as codes of levels.
+"""Censored answers as codes of levels.
 
 Such an answer is one of several neighbouring levels. Numbers are levels where some row
 has them exactly; an answer beyond all of these has a level of its own, "> last" or

@@ -295,8 +295,8 @@ def _profile_notes(r: LikelihoodResults, profiler: Any) -> list[str]:
         return [_LOCAL]
     if r.fit.diverging.any():
         return [_STOPPED]
-    if (higher := profiler.higher) > -math.inf:
-        return [_HIGHER.format(higher, profiler.loglik)]
+    if not math.isnan(profiler.higher):
+        return [_HIGHER.format(profiler.higher, profiler.loglik)]
     return []
 
 

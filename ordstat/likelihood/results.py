@@ -213,7 +213,7 @@ class LikelihoodResults(OrdinalResults):
         )
 
     @cached_property
-    def std_errors(self) -> FloatArray:
+    def _std_errors(self) -> FloatArray:
         """(P,) standard error of each parameter; NaN where it has none."""
         fit = self.fit
         variances = (
@@ -232,7 +232,7 @@ class LikelihoodResults(OrdinalResults):
         of each parameter.
         """
         fit = self.fit
-        errors = self.std_errors
+        errors = self._std_errors
         df = np.full(errors.size, self.own_covariance.df)
         if self.bias_reduced is not None:
             bread = fit.model_covariance.dense()
@@ -289,7 +289,7 @@ class LikelihoodResults(OrdinalResults):
         """(P,) standard errors of `params`: cluster-robust if the fit has clusters; NaN
         for infinite estimates.
         """
-        return self._named(self.std_errors, "std_error")
+        return self._named(self._std_errors, "std_error")
 
     @property
     def z_values(self) -> pd.Series:

@@ -260,8 +260,8 @@ def _best(problem: Problem, points: list[FloatArray], max_iter: int) -> Start:
         start = _stepped(problem, best.optimum, ratio)
     else:
         start = _first_inside(problem, best.x, *points)
-    higher_by = float(ratio * (higher.loglik - best.loglik))
     if best.at_maximum and higher.loglik > best.loglik + _CLEARLY:
+        higher_by = ratio * (higher.loglik - best.loglik)
         return start._replace(higher_by=higher_by, higher=higher.optimum)
     return start
 
