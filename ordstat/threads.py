@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from ctypes import c_ulong, py_object, pythonapi
 from functools import lru_cache
 from itertools import starmap
@@ -127,8 +127,10 @@ def in_threads(
                 running.discard(get_ident())
 
         with ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool:
-            futures = [pool.submit(run, given) for given in arguments]
+            futures = []
             try:
+                for given in arguments:
+                    futures.append(pool.submit(run, given))
                 return [future.result() for future in futures]
             finally:
                 for future in futures:
@@ -145,8 +147,8 @@ def team_of(n_jobs: int) -> Iterator[Team | None]:
     if there is only one.
 
     `n_jobs` of -1 gives one for each processor. `team(task, arguments)` runs task(*a)
-    for all of them, and returns or raises when all have ended: they work on memory of
-    the caller.
+    for all of them and returns when all have ended. After Ctrl-C a task may still run:
+    its memory must belong to its arguments.
     """
     from joblib import effective_n_jobs
 
@@ -162,11 +164,7 @@ def team_of(n_jobs: int) -> Iterator[Team | None]:
             task: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
         ) -> list[Any]:
             futures = [pool.submit(task, *given) for given in arguments]
-            try:
-                return [future.result() for future in futures]
-            finally:
-                while not all(future.done() for future in futures):
-                    with suppress(KeyboardInterrupt):
-                        wait(futures)
+            wait(futures)
+            return [future.result() for future in futures]
 
         yield run

@@ -7,10 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from ordstat import load
+from ordstat import load, ordfit
+from ordstat.prediction import ordboost
 
 FIT = """
 import numpy as np, pandas as pd, ordstat
@@ -19,9 +23,10 @@ X = rng.normal(size=({n}, 12))
 latent = X @ rng.normal(size=12) + np.sin(3 * X[:, 0]) + rng.logistic(size={n})
 d = pd.DataFrame(X, columns=list("abcdefhijklm"))
 d["y"], d["g"] = np.digitize(latent, [-4, -1, 1, 4]), rng.integers(0, {n} // 20, {n})
+formula = "y ~ a + b + c + d + e + f + h + i + j + k + l + m" + {more!r}
+ordstat.ordfit(formula, d[:300], {method!r})  # imports what the fit needs
 print("ready", flush=True)
 try:
-    formula = "y ~ a + b + c + d + e + f + h + i + j + k + l + m" + {more!r}
     ordstat.ordfit(formula, d, {method!r}, **{options})
 except KeyboardInterrupt:
     print("interrupted", flush=True)
@@ -29,8 +34,8 @@ except KeyboardInterrupt:
 #: Fits of many seconds: rows, further terms, method, options.
 CASES = {
     "redsvm": (5000, "", "redsvm", {"C": 1e4, "tol": 1e-10, "solver": "coordinate"}),
-    "folds in threads": (3000, "", "redsvm", {"C": "cv", "tol": 1e-10, "n_jobs": 2}),
-    "mixed": (100_000, " + (1 | g)", "clm", {"quadrature": 31}),
+    "folds in threads": (10_000, "", "redsvm", {"C": "cv", "tol": 1e-10, "n_jobs": 2}),
+    "mixed": (400_000, " + (1 | g)", "clm", {"quadrature": 31}),
     "ordboost": (200_000, "", "ordboost", {"rounds": 100_000, "depth": 6, "n_jobs": 2}),
     "orboost": (200_000, "", "orboost-all", {"rounds": 10_000}),
     "trees": (300_000, "", "bagging", {"rounds": 1000}),
@@ -71,6 +76,27 @@ def test_ctrl_c_ends_a_fit(name):
     assert process.stdout.readline() == "interrupted\n"
     assert time.monotonic() - begun < 2.0
     assert process.wait(timeout=10) == 0
+
+
+def test_ctrl_c_while_threads_pass_over_the_rows(monkeypatch):
+    begun = []
+
+    @contextmanager
+    def team_of(n_jobs):
+        def team(task, arguments):
+            begun.extend((task, given) for given in arguments)
+            raise KeyboardInterrupt
+
+        yield team
+
+    monkeypatch.setattr(ordboost, "team_of", team_of)
+    rng = np.random.default_rng(3)
+    d = pd.DataFrame({"x": rng.normal(size=40_000), "y": rng.integers(0, 3, 40_000)})
+    with pytest.raises(KeyboardInterrupt):
+        ordfit("y ~ x", d, "ordboost", rounds=5)
+    assert len(begun) == 2
+    for task, given in begun:  # they read and write memory that is still theirs
+        task(*given)
 
 
 @pytest.mark.slow

@@ -235,9 +235,22 @@ cdef bint room(Growth* t, Py_ssize_t most_nodes) noexcept nogil:
     return True
 
 
-def work(size_t address, bint last, int part):
+cdef class Growing:
+    """A growing tree with its memory, and the arrays it points to.
+
+    Each task of a team holds it: Ctrl-C can end `grow` while a thread still passes over its part of the rows.
+    """
+
+    cdef Growth tree
+    cdef object arrays
+
+    def __dealloc__(self):
+        free_all(&self.tree)
+
+
+def work(Growing growing not None, bint last, int part):
     """Pass over one part of the rows of a growing tree; `last` moves them to their leaves."""
-    cdef Growth* t = <Growth*>address
+    cdef Growth* t = &growing.tree
     with nogil:
         if last:
             settle(t, part)
@@ -245,11 +258,12 @@ def work(size_t address, bint last, int part):
             fill(t, part)
 
 
-cdef over(Growth* t, bint last, team):
+cdef over(Growing growing, bint last, team):
     """Pass over all parts of the rows."""
     cdef int c
+    cdef Growth* t = &growing.tree
     if team is not None and t.n_parts > 1:
-        team(work, [(<size_t>t, last, c) for c in range(t.n_parts)])
+        team(work, [(growing, last, c) for c in range(t.n_parts)])
         return
     with nogil:
         for c in range(t.n_parts):
@@ -320,7 +334,8 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
     team : callable(task, [arguments, ...]) or None
         Runs the parts of the rows in parallel; None runs them in turn.
     """
-    cdef Growth t
+    cdef Growing growing = Growing()
+    cdef Growth* t = &growing.tree
     cdef Py_ssize_t F = columns.shape[0], D = bins.shape[0], S = column.shape[0], d, most = 1
     cdef int c
     cdef double loss = 0.0
@@ -332,7 +347,6 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
         and value.shape[0] == gain.shape[0] == weight.shape[0] == S,
         "grow",
     )
-    memset(&t, 0, sizeof(Growth))
     for d in range(D):
         most = max(most, n_bins[d] + gaps[d])
     t.N, t.F, t.stride, t.plain = place.shape[0], F, WIDTH * most, plain
@@ -358,29 +372,29 @@ def grow(const uint8_t[:, ::1] bins, const int[::1] n_bins, const uint8_t[::1] g
                        min(<Py_ssize_t>MOST_SLOTS, max(<Py_ssize_t>8, ROOM // (t.size + 1))))
     t.slots = max(t.slots, 1)
     t.last = t.next = t.fills = t.whole = 1
-    try:
-        if not prepare(&t.logit, theta) or not room(&t, S):
-            raise MemoryError(f"the histograms of {F} columns at {t.slots} nodes do not fit into memory")
-        t.slot_of_fill[0] = 0
-        over(&t, False, team)
+    if team is not None and t.n_parts > 1:
+        growing.arrays = (bins, n_bins, gaps, kinds, signs, columns, place, y, theta, counts, H, w, column, bin, child,
+                          gaps_left, sets, value, gain, weight)
+    if not prepare(&t.logit, theta) or not room(t, S):
+        raise MemoryError(f"the histograms of {F} columns at {t.slots} nodes do not fit into memory")
+    t.slot_of_fill[0] = 0
+    over(growing, False, team)
+    with nogil:
+        put_together(t)
+        start(t)
+        if depth > 0:
+            divide_all(t)
+    while depth > 0 and ask(t):
+        PyErr_CheckSignals()
+        over(growing, False, team)
         with nogil:
-            put_together(&t)
-            start(&t)
-            if depth > 0:
-                divide_all(&t)
-        while depth > 0 and ask(&t):
-            PyErr_CheckSignals()
-            over(&t, False, team)
-            with nogil:
-                put_together(&t)
-                divide_all(&t)
-        for d in range(t.nodes):
-            value[d] *= rate
-        over(&t, True, team)
-        for c in range(t.n_parts):
-            loss += t.parts[c].loss
-    finally:
-        free_all(&t)
+            put_together(t)
+            divide_all(t)
+    for d in range(t.nodes):
+        value[d] *= rate
+    over(growing, True, team)
+    for c in range(t.n_parts):
+        loss += t.parts[c].loss
     return t.nodes, loss
 
 
