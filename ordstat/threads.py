@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from ctypes import c_ulong, py_object, pythonapi
@@ -33,30 +34,60 @@ def _libraries() -> Any:
     return ThreadpoolController()
 
 
-class _OneBlasThread:
-    """A context in which BLAS runs on one thread.
+class _Shared:
+    """A context that changes a state of the process, in whatever threads: the first of
+    those that are open at once changes it, and the last sets it back.
 
-    The number of threads belongs to the process: it is set by the first of the contexts
-    that are open at once, in whatever threads, and set back by the last.
+    Ctrl-C while it does so leaves the state as it was.
+
+    Attributes
+    ----------
+    change : callable() -> None
+    remember : callable() -> callable() -> None
+        Returns what sets back the present state, also if called twice.
+    lock : lock
     """
 
-    def __init__(self) -> None:
-        self._lock, self._open, self._limit = Lock(), 0, cast(Any, None)
+    def __init__(
+        self,
+        change: Callable[[], Any],
+        remember: Callable[[], Callable[[], Any]],
+        lock: Any,
+    ) -> None:
+        self._change, self._remember, self._lock = change, remember, lock
+        self._open = 0
 
     def __enter__(self) -> None:
         with self._lock:
             if self._open == 0:
-                self._limit = _libraries().limit(limits=1, user_api="blas")
+                self._set_back = self._remember()
+                try:
+                    self._change()
+                except BaseException:
+                    self._set_back()
+                    raise
             self._open += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._open -= 1
             if self._open == 0:
-                self._limit.restore_original_limits()
+                try:
+                    self._set_back()
+                except BaseException:  # Ctrl-C before all is set back
+                    self._set_back()
+                    raise
 
 
-_ONE_BLAS_THREAD = _OneBlasThread()
+def _blas_limits() -> Callable[[], Any]:
+    return cast(
+        Callable[[], Any], _libraries().limit(limits=None).restore_original_limits
+    )
+
+
+_ONE_BLAS_THREAD = _Shared(
+    lambda: _libraries().limit(limits=1, user_api="blas"), _blas_limits, Lock()
+)
 
 
 def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
@@ -69,15 +100,38 @@ def one_blas_thread(work: float = inf) -> AbstractContextManager[Any]:
     return nullcontext() if work < _SMALL else _ONE_BLAS_THREAD
 
 
+def _openmp_limits() -> Callable[[], Any]:
+    # scikit-learn may have loaded its library since the last time
+    from threadpoolctl import threadpool_limits
+
+    limits: Any = threadpool_limits(None)
+    return cast(Callable[[], Any], limits.restore_original_limits)
+
+
+def _one_openmp_thread() -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(1, user_api="openmp")
+
+
+_ONE_OPENMP_THREAD = _Shared(_one_openmp_thread, _openmp_limits, Lock())
+
+
 def one_openmp_thread(n_rows: int) -> AbstractContextManager[Any]:
     """A context in which OpenMP loops run on one thread, where `n_rows` are too few to
     share.
     """
-    if n_rows > _FEW_ROWS:
-        return nullcontext()
-    from threadpoolctl import threadpool_limits
+    return nullcontext() if n_rows > _FEW_ROWS else _ONE_OPENMP_THREAD
 
-    return cast(AbstractContextManager[Any], threadpool_limits(1, user_api="openmp"))
+
+def _filters() -> Callable[[], Any]:
+    kept = warnings.catch_warnings()
+    kept.__enter__()
+    return lambda: kept.__exit__(None, None, None)
+
+
+#: A context without warnings.
+SILENT = _Shared(lambda: warnings.simplefilter("ignore"), _filters, FILTERS)
 
 
 def in_processes(

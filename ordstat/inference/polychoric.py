@@ -23,6 +23,7 @@ from ..formula.inputs import case_weights_of
 from ..report.cells import MOST_TERMS, count, first_few
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
+from ..threads import FILTERS
 from .correlations import (
     Correlation,
     pearson_of,
@@ -438,7 +439,7 @@ def _square(
 
 def _nearest(matrix: pd.DataFrame) -> pd.DataFrame:
     """The nearest correlation matrix."""
-    with warnings.catch_warnings():
+    with FILTERS, warnings.catch_warnings():
         # it projects as often as it may where rounding hides the end
         warnings.simplefilter("ignore", IterationLimitWarning)
         projected = corr_nearest(matrix.to_numpy())

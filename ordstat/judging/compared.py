@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from ..plots.errors import draw_comparison
 from ..plots.style import Sheet, shortened_middle
 from ..report.frames import NotedFrame
 from ..report.render import Report, Reported, Table
+from ..threads import SILENT
 from .absent_levels import fit_levels_present
 from .decisions import best_decisions
 from .errors import LARGER_IS_BETTER, MEASURES, error_table
@@ -121,9 +121,7 @@ class Contestant:
         learner = method if self.calibrated is None else self.calibrated
         if self.sample.rows.random is not None:
             learner = method.for_new_groups()  # predicts averages over the groups
-        with warnings.catch_warnings():
-            # failures and missed tolerances are counted
-            warnings.simplefilter("ignore")
+        with SILENT:  # failures and missed tolerances are counted
             try:
                 begun = time.perf_counter()
                 fit = fit_levels_present(learner, train, np.random.default_rng(seed))
