@@ -383,29 +383,16 @@ def concordance(
 # Scorers
 
 
-@dataclass(frozen=True)
-class _Measure:
-    """A measure by its name in `judging.errors`, and what it is computed from."""
-
-    name: str
-    takes: str
-
-    @property
-    def sign(self) -> float:
-        """1 if larger values are better, else -1."""
-        return 1.0 if self.name in LARGER_IS_BETTER else -1.0
-
-
-_MEASURES = {
-    "rps": _Measure("ranked probability score", "probabilities"),
-    "log_loss": _Measure("log-loss", "probabilities"),
-    "mae": _Measure("absolute error", "labels"),
-    "macro_mae": _Measure("macro absolute error", "labels"),
-    "linear_kappa": _Measure("linear kappa", "labels"),
-    "quadratic_kappa": _Measure("quadratic kappa", "labels"),
-    "kendall_tau_b": _Measure("Kendall tau-b", "labels"),
-    "concordance": _Measure("concordance", "scores"),
+#: Measures of predicted labels, by their names in `judging.errors`.
+_OF_LABELS = {
+    "mae": "absolute error",
+    "macro_mae": "macro absolute error",
+    "linear_kappa": "linear kappa",
+    "quadratic_kappa": "quadratic kappa",
+    "kendall_tau_b": "Kendall tau-b",
 }
+_OF_PROBABILITIES = {"rps": "ranked probability score", "log_loss": "log-loss"}
+_MEASURES = {**_OF_LABELS, **_OF_PROBABILITIES, "concordance": "concordance"}
 
 
 @dataclass(frozen=True)
@@ -426,33 +413,30 @@ class OrdinalScorer:
         self, model: Any, X: Any, y_true: Any, sample_weight: Any = None
     ) -> float:
         """The score of the predictions for X, larger is better."""
-        measure = _MEASURES[self.name]
+        name = _MEASURES[self.name]
+        sign = 1.0 if name in LARGER_IS_BETTER else -1.0
         order = self._order(model, y_true)
-        has_probabilities = hasattr(model, "predict_proba")
-        if measure.takes == "probabilities" and not has_probabilities:
+        if self.name in _OF_LABELS:
+            y_pred = model.predict(X)
+            return sign * _of_labels(name, y_true, y_pred, sample_weight, order)
+        if hasattr(model, "predict_proba"):
+            table = pd.DataFrame(model.predict_proba(X), columns=list(model.classes_))
+            if self.name in _OF_PROBABILITIES:
+                return sign * _of_probabilities(
+                    name, y_true, table, sample_weight, order
+                )
+            scores = _aligned(table, order) @ np.arange(len(order))
+        elif self.name in _OF_PROBABILITIES:
             raise OptionError(
                 f"scorer({self.name!r}) needs predict_proba, which"
                 f" {type(model).__name__} does not have. Use"
                 " OrdinalClassifier(..., calibrate=True), or a scorer of labels such as"
                 " 'mae'."
             )
-        if measure.takes == "labels" or not has_probabilities:
-            y_pred = model.predict(X)
-            if measure.takes == "scores":
-                return concordance(
-                    y_true,
-                    _codes(y_pred, order, "the prediction"),
-                    sample_weight=sample_weight,
-                    labels=order,
-                )
-            value = _of_labels(measure.name, y_true, y_pred, sample_weight, order)
-            return measure.sign * value
-        table = pd.DataFrame(model.predict_proba(X), columns=list(model.classes_))
-        if measure.takes == "probabilities":
-            value = _of_probabilities(measure.name, y_true, table, sample_weight, order)
-            return measure.sign * value
-        expected = _aligned(table, order) @ np.arange(len(order))
-        return concordance(y_true, expected, sample_weight=sample_weight, labels=order)
+        else:
+            codes = _codes(model.predict(X), order, "the prediction")
+            scores = codes.astype(np.float64)
+        return concordance(y_true, scores, sample_weight=sample_weight, labels=order)
 
     def _order(self, model: Any, y_true: Any) -> list[Any]:
         """The levels: `labels`, those of an ordered y, those of an OrdinalClassifier,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,10 +49,10 @@ class Target:
         # pandas 2 would hand out the array of the fit itself.
         return pd.Series(self.placed(values), index=self.index, name=name, copy=True)
 
-    def frame(self, values: FloatArray, columns: Sequence[Any]) -> pd.DataFrame:
+    def frame(self, values: FloatArray, columns: Any) -> pd.DataFrame:
         """Values (n, M) on the index, NaN at incomplete rows."""
         return pd.DataFrame(
-            self.placed(values), index=self.index, columns=list(columns), copy=True
+            self.placed(values), index=self.index, columns=columns, copy=True
         )
 
     def margins(self, m: Margins) -> pd.DataFrame:

@@ -39,7 +39,8 @@ def test_dots_and_intervals_are_the_data():
     for measure, against in ((None, None), ("quadratic kappa", None), (None, "cart")):
         data = actual.plot(measure=measure, against=against, draw=False)
         ax = actual.plot(measure=measure, against=against, title="Wine")
-        np.testing.assert_allclose(ax.collections[1].get_offsets()[:, 0], data["mean"])
+        (dots,) = [line for line in ax.lines if line.get_marker() == "o"]
+        np.testing.assert_allclose(dots.get_xdata(), data["mean"])
         ends = [segment[:, 0] for segment in ax.collections[0].get_segments()]
         np.testing.assert_allclose(ends, data[["lower", "upper"]])
         assert ax.get_title(loc="left") == "Wine"

@@ -64,8 +64,6 @@ if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
 
 
-#: Rows that are printed.
-_SHOWN = 100
 #: Singular values of the undetermined parts below this share of the largest are zero,
 #: as are shares of derivatives.
 _RANK = 1e-8
@@ -114,22 +112,6 @@ class Emmeans(Exported):
     nothing_to_compare: ClassVar[str] = (
         "contrasts compare several means: name a variable, such as emmeans('~ a')."
     )
-
-    def __repr__(self) -> str:
-        contrasts = f"\n\n{self._contrasted()!r}" if self.method else ""
-        return f"{self._printed()!r}{contrasts}"
-
-    def _repr_html_(self) -> str:
-        contrasts = self._contrasted()._repr_html_() if self.method else ""
-        return self._printed()._repr_html_() + contrasts
-
-    def _printed(self) -> NotedFrame:
-        """The first rows of the table with its notes."""
-        frame = self.frame
-        notes = list(self.table_notes)
-        if len(frame) > _SHOWN:
-            notes.append(f"The first {_SHOWN} of {len(frame):,} rows; .frame has all.")
-        return NotedFrame.of(frame.head(_SHOWN), notes, "")
 
     if not TYPE_CHECKING:
 

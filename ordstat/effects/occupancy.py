@@ -94,9 +94,6 @@ class Occupancy(Exported):
     notes: tuple[str, ...]
     time: str
 
-    def __repr__(self) -> str:
-        return repr(self.frame)
-
     def exported(self) -> list[NotedFrame]:
         return [self.frame]
 

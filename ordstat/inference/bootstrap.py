@@ -20,7 +20,7 @@ from ..judging.errors import deviations, drawn_weights
 from ..likelihood.covariance_choice import cluster_codes
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.unavailable import check_available
-from ..report.frames import NotedFrame
+from ..report.frames import Exported, NotedFrame
 from ..threads import in_processes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Bootstrap:
+class Bootstrap(Exported):
     """Estimates, or another statistic of the fit, on bootstrap samples.
 
     Attributes
@@ -161,11 +161,8 @@ class Bootstrap:
             {"bias": "estimate"},
         )
 
-    def __repr__(self) -> str:
-        return repr(self._table())
-
-    def _repr_html_(self) -> str:
-        return str(self._table()._repr_html_())
+    def exported(self) -> list[NotedFrame]:
+        return [self._table()]
 
 
 def _quantiles(values: FloatArray, tails: FloatArray) -> FloatArray:

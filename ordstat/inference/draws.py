@@ -27,7 +27,7 @@ from ..exceptions import ConvergenceWarning, OptionError, UnavailableError, warn
 from ..formula.names import in_own_names
 from ..likelihood.remedies import MERGE, as_sentence, remedies
 from ..likelihood.unavailable import check_available
-from ..report.frames import NotedFrame
+from ..report.frames import Exported, NotedFrame
 from .wald import named_parameters
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class DrawnFrame(pd.DataFrame):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Draws:
+class Draws(Exported):
     """Weighted draws from the posterior distribution of the parameters.
 
     Attributes
@@ -134,7 +134,7 @@ class Draws:
         self,
         function: _Function | Mapping[str, _Function] | None = None,
         level: float = 0.95,
-    ) -> pd.DataFrame:
+    ) -> NotedFrame:
         """Posterior means, medians, standard deviations and central credible intervals.
 
         Parameters
@@ -249,12 +249,8 @@ class Draws:
             f" {self.pareto_k:.2f} (reliable up to {_LARGEST_K:g})."
         )
 
-    def __repr__(self) -> str:
-        return repr(self.interval())
-
-    def _repr_html_(self) -> str:
-        table: Any = self.interval()
-        return str(table._repr_html_())
+    def exported(self) -> list[NotedFrame]:
+        return [self.interval()]
 
 
 def posterior_draws(

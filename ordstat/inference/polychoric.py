@@ -96,7 +96,43 @@ class Polychoric(Reported):
 
     def report(self) -> Report:
         """The tables as data."""
-        return _report(self)
+        tables = [
+            Table(
+                title="Correlations",
+                frame=self.matrix,
+                formats=dict.fromkeys(self.matrix, ".2f"),
+                square=True,
+            )
+        ]
+        if len(self.pairs) <= _MOST_PAIRS:
+            index = pd.Index(
+                [f"{first}, {second}" for first, second in self.pairs.index]
+            )
+            tables.append(
+                Table(
+                    title="Pairs, with tests of normality",
+                    frame=self.pairs.set_axis(index).rename(
+                        columns={"statistic": "G2"}
+                    ),
+                    formats=_FORMATS,
+                )
+            )
+        methods = {"two-step": "two steps", "ml": "maximum likelihood"}
+        header = [
+            ("Kinds", _kinds(self)),
+            ("Method", methods[self.method]),
+            ("Rows", _rows(self)),
+        ]
+        if len(self.pairs) > _MOST_PAIRS:
+            errors = self.pairs["std_error"]
+            span = f"{errors.min():.3f} to {errors.max():.3f} (.std_errors)"
+            header.append(("Std. errors", span))
+        return Report(
+            title=f"Correlations of {len(self.matrix)} columns",
+            header=tuple(header),
+            tables=tuple(tables),
+            notes=(*self.notes, *_about_tests(self)),
+        )
 
 
 _FRACTIONS = (
@@ -467,38 +503,6 @@ def _pairs(
     frame = pd.DataFrame(rows, columns=columns, index=index)
     return NotedFrame.of(
         frame, notes, "Correlations of pairs", {"n": "int", "statistic": ".2f"}
-    )
-
-
-def _report(r: Polychoric) -> Report:
-    tables = [
-        Table(
-            title="Correlations",
-            frame=r.matrix,
-            formats=dict.fromkeys(r.matrix, ".2f"),
-            square=True,
-        )
-    ]
-    if len(r.pairs) <= _MOST_PAIRS:
-        index = pd.Index([f"{first}, {second}" for first, second in r.pairs.index])
-        tables.append(
-            Table(
-                title="Pairs, with tests of normality",
-                frame=r.pairs.set_axis(index).rename(columns={"statistic": "G2"}),
-                formats=_FORMATS,
-            )
-        )
-    methods = {"two-step": "two steps", "ml": "maximum likelihood"}
-    header = [("Kinds", _kinds(r)), ("Method", methods[r.method]), ("Rows", _rows(r))]
-    if len(r.pairs) > _MOST_PAIRS:
-        errors = r.pairs["std_error"]
-        span = f"{errors.min():.3f} to {errors.max():.3f} (.std_errors)"
-        header.append(("Std. errors", span))
-    return Report(
-        title=f"Correlations of {len(r.matrix)} columns",
-        header=tuple(header),
-        tables=tuple(tables),
-        notes=(*r.notes, *_about_tests(r)),
     )
 
 

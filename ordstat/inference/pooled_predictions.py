@@ -153,9 +153,7 @@ def _complete_df(
     for fit in pooled.fits:
         target = fit.target(newdata)
         df = delta_df(fit, target.rows, type, asked)
-        placed = np.full((target.complete.size, df.shape[1]), np.nan)
-        placed[target.complete] = df
-        smallest = np.minimum(smallest, placed)
+        smallest = np.minimum(smallest, target.placed(df))
     return smallest
 
 
@@ -203,7 +201,7 @@ def _with_errors(
     values, columns = side_by_side(
         labels, pooled.estimate, pooled.std_error if se else None, limits
     )
-    frame = pd.DataFrame(values, index=answers[0].index).set_axis(columns, axis=1)
+    frame = pd.DataFrame(values, index=answers[0].index, columns=columns)
     notes = [
         *(() if asked is None else asked.notes),
         f"Standard errors: {first.own_covariance.words}, by Rubin's rules over"

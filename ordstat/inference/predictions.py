@@ -155,8 +155,7 @@ def _with_errors(
         df = delta_df(r, rows, type, asked)
         limits = limits_of(rule, rows, type, estimate, errors, level, df, asked)
     labels = column_labels(r, type, asked)
-    values, columns = side_by_side(labels, estimate, errors if se else None, limits)
-    return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
+    return target.frame(*side_by_side(labels, estimate, errors if se else None, limits))
 
 
 def _estimates(

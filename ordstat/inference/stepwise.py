@@ -11,7 +11,7 @@ import pandas as pd
 from ..checks import number
 from ..exceptions import OptionError
 from ..likelihood.unavailable import check_available
-from ..report.frames import NotedFrame
+from ..report.frames import Exported, NotedFrame
 from .single_terms import (
     AIC,
     add_fits,
@@ -33,7 +33,7 @@ _MOST_STEPS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StepwiseSelection:
+class StepwiseSelection(Exported):
     """The result of `step`.
 
     Attributes
@@ -50,14 +50,11 @@ class StepwiseSelection:
     trace: pd.DataFrame
 
     def __repr__(self) -> str:
-        return f"{self._noted()!r}\n{self.fit!r}"
+        return f"{super().__repr__()}\n{self.fit!r}"
 
-    def _repr_html_(self) -> str:
-        return self._noted()._repr_html_()
-
-    def _noted(self) -> NotedFrame:
+    def exported(self) -> list[NotedFrame]:
         notes = [*self.trace.attrs.get("notes", ()), f"Chosen: {self.fit.formula}"]
-        return NotedFrame.of(self.trace.set_index("change"), notes, "Steps")
+        return [NotedFrame.of(self.trace.set_index("change"), notes, "Steps")]
 
 
 def stepwise(r: LikelihoodResults, scope: Any, *, k: float) -> StepwiseSelection:

@@ -442,8 +442,7 @@ def mixed_prediction(
                 rule, rows, type, value, error, level, r.design_df, asked
             )
     labels = column_labels(r, type, asked)
-    values, columns = side_by_side(labels, value, error if se else None, limits)
-    return target.frame(values, range(len(columns))).set_axis(columns, axis=1)
+    return target.frame(*side_by_side(labels, value, error if se else None, limits))
 
 
 def _tell_new_groups(r: LikelihoodResults, newdata: Any, kind: str) -> None:

@@ -222,19 +222,17 @@ def _draw_estimates(ax: Axes, data: pd.DataFrame, fits: Collection[str]) -> None
     colours: list[Any] = [style.RIGHT]
     if len(fits) > 1:
         colours = style.level_colours(len(fits))
-    looks: dict[str, Any] = {"markersize": 5.5, "linestyle": "none", "zorder": 4}
     for i, (name, colour) in enumerate(zip(fits, colours, strict=True)):
         part = data[data["model"] == name]
-        ends = (part["conf_low"], part["conf_high"])
-        ax.hlines(part["height"], *ends, colors=[colour], linewidth=1.6, zorder=3)
-        ax.plot(
-            part["estimate"],
+        style.intervals(
+            ax,
             part["height"],
-            _MARKERS[i],
-            color=colour,
+            part["estimate"],
+            (part["conf_low"], part["conf_high"]),
+            colour=colour,
+            marker=_MARKERS[i],
             markerfacecolor=tuple(style.paper()) if i % 2 else colour,
             label=style.beside(ax, name),
-            **looks,
         )
 
 

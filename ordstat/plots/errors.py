@@ -239,15 +239,9 @@ def draw_comparison(
                 zorder=2,
             )
     finite = np.isfinite(data["mean"].to_numpy())
-    ax.hlines(
-        heights[finite],
-        data["lower"][finite],
-        data["upper"][finite],
-        color=style.RIGHT,
-        linewidth=1.6,
-        zorder=3,
-    )
-    ax.scatter(data["mean"][finite], heights[finite], color=style.RIGHT, s=28, zorder=4)
+    known = data[finite]
+    limits = (known["lower"], known["upper"])
+    style.intervals(ax, heights[finite], known["mean"], limits)
     for height, mean in zip(heights[~finite], data["mean"][~finite], strict=True):
         words = "infinite" if np.isinf(mean) else "no value"
         style.note(

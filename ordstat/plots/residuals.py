@@ -218,7 +218,7 @@ def _dots(ax: Axes, x: FloatArray, y: FloatArray) -> None:
 
 _COOKS = "cooks"
 _LONGEST = 24  # letters of a name
-# more stems than this are thinner; most groups of rows with stems
+# more stems than this are thinner; most stems
 _THIN = 150
 _MOST_STEMS = 2000
 
@@ -239,23 +239,13 @@ def influence_frame(results: Any, of: str) -> pd.DataFrame:
 def draw_influence(
     sheet: Sheet, data: pd.DataFrame, results: Any, of: str, top: int
 ) -> Axes:
-    """Stems of all rows, or of the extremes of each group of neighbours if there are
-    very many.
-    """
+    """Stems of all rows, or of the largest values if there are very many."""
     whole("top", top, 0)
     values = data.iloc[:, 1].to_numpy(dtype=np.float64)
     places = np.arange(1, len(data) + 1)
-    finite = np.isfinite(values)
+    in_order = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")
+    shown = in_order[np.isfinite(values[in_order])][:_MOST_STEMS]
     ax = sheet.axes(height=3.4)
-    groups = [
-        rows
-        for rows in np.array_split(np.flatnonzero(finite), _MOST_STEMS)
-        if rows.size
-    ]
-    shown = np.array(
-        [[rows[values[rows].argmin()], rows[values[rows].argmax()]] for rows in groups],
-        dtype=int,
-    ).ravel()
     ax.vlines(
         places[shown],
         0.0,
@@ -265,7 +255,7 @@ def draw_influence(
     )
     ax.axhline(0.0, color=style.ink(), linewidth=0.8)
     ax.set_xlim(0.2, len(data) + 0.8)
-    largest = np.argsort(-np.abs(np.nan_to_num(values)), kind="stable")[:top]
+    largest = in_order[:top]
     ax.plot(
         places[largest],
         values[largest],
@@ -375,13 +365,7 @@ def _caterpillar(ax: Any, part: pd.DataFrame) -> None:
     else:
         thin = 0.5
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=1)
-    ax.hlines(places, part["lower"], part["upper"], color=style.RIGHT, linewidth=thin)
-    ax.plot(
-        part["mode"],
-        places,
-        "o",
-        color=style.RIGHT,
-        markersize=2.0 + 2.0 * thin,
-        linestyle="none",
-    )
+    limits = (part["lower"], part["upper"])
+    size = 2.0 + 2.0 * thin
+    style.intervals(ax, places, part["mode"], limits, width=thin, markersize=size)
     ax.set_ylim(-0.6, n - 0.4)

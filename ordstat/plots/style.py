@@ -274,6 +274,22 @@ def _joined(segments: FloatArray) -> list[FloatArray]:
     return [np.vstack([run[:1, 0], run[:, 1]]) for run in runs]
 
 
+def intervals(
+    ax: Axes,
+    heights: Any,
+    estimates: Any,
+    limits: tuple[Any, Any],
+    *,
+    colour: Any = RIGHT,
+    width: float = 1.6,
+    **looks: Any,
+) -> None:
+    """Estimates in rows as dots over their confidence limits."""
+    ax.hlines(heights, *limits, colors=[colour], linewidth=width, zorder=3)
+    dots: dict[str, Any] = {"marker": "o", "markersize": 5.5, "color": colour}
+    ax.plot(estimates, heights, linestyle="none", zorder=4, **dots | looks)
+
+
 def below(ax: Axes, words: str) -> None:
     """Small words below all panels of a figure."""
     figure = ax.figure.figure

@@ -40,8 +40,7 @@ def draw_subgroups(sheet: Sheet, data: pd.DataFrame, quantity: str) -> Axes:
     numbers[~drawn & ~np.isnan(numbers[:, 0])] = [np.inf, np.nan, np.nan]
     heights = -np.array(places)
     estimate, lower, upper = numbers[drawn].T
-    ax.hlines(heights[drawn], lower, upper, colors=[style.RIGHT], linewidth=1.6)
-    ax.plot(estimate, heights[drawn], "o", color=style.RIGHT, markersize=5.5)
+    style.intervals(ax, heights[drawn], estimate, (lower, upper))
     ax.set_ylim(-lowest - 0.7, 0.7)
     texts = {
         place: _row_text(sheet, row)

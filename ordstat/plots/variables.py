@@ -256,17 +256,9 @@ def draw_importance(
         linewidth=0.7,
     )
     if data["lower"].notna().any():
-        ax.hlines(
-            places,
-            data["lower"],
-            data["upper"],
-            colors=[style.ink()],
-            linewidth=1.4,
-            zorder=3,
-        )
-        ax.plot(
-            data["importance"], places, "o", color=style.ink(), markersize=3.5, zorder=4
-        )
+        limits = (data["lower"], data["upper"])
+        looks: dict[str, Any] = {"colour": style.ink(), "markersize": 3.5}
+        style.intervals(ax, places, data["importance"], limits, **looks)
     ax.axvline(0.0, color=style.MUTED, linewidth=0.8, zorder=2)
     ax.set_ylim(places[-1] - 0.7, 0.7)
     style.row_labels(ax, list(places), names)

@@ -83,11 +83,19 @@ _AROUND: dict[str, Callable[[str, str, Sequence[str]], str]] = {
 
 
 class Exported:
-    """Base class of tables that can be exported to LaTeX, Markdown, HTML and Word."""
+    """Base class of tables that can be exported to LaTeX, Markdown, HTML and Word; it
+    prints the same tables.
+    """
 
     def exported(self) -> list[NotedFrame]:
-        """The tables to export."""
+        """The tables to print and export."""
         raise TypeError(f"{type(self).__name__} has no tables")
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self.exported()))
+
+    def _repr_html_(self) -> str:
+        return "".join([table._repr_html_() for table in self.exported()])
 
     def to_latex(self, buf: Any = None, **options: Any) -> Any:
         """The printed table as LaTeX (booktabs), with its notes.

@@ -403,10 +403,7 @@ def test_it_prints_what_it_is() -> None:
     assert "At the means of numbers, most frequent levels of factors by f." in at
     assert "P(response = level)" in at
     rows = fit.marginal_effects("x1", at="rows")
-    assert (
-        "The first 100 of 2,500 rows; .frame has all." in repr(rows)
-        and len(rows.frame) == 2500
-    )
+    assert "The first 100 of 2,500 rows." in repr(rows) and len(rows.frame) == 2500
     assert "<table" in rows._repr_html_()
 
 

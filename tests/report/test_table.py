@@ -422,6 +422,9 @@ def exported_things():
         "description": describe_ordinal(WINE, "rating", by="temp"),
         "influence": FULL.influence(),
         "parameters": FULL.tidy(exponentiate=True),
+        "bootstrap": FULL.bootstrap(5),
+        "draws": FULL.draws(100),
+        "steps": FULL.step(),
     }
 
 
