@@ -124,6 +124,7 @@ _RENAMED = {
 #: Fields of earlier files of version 1 that their class no longer has.
 _LEFT_OUT = {
     "formula.design.Design": ("checksum",),
+    "likelihood.elastic_path.Path": ("gap",),
     "likelihood.fit.LikelihoodFit": ("digits",),
 }
 

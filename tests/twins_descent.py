@@ -15,7 +15,9 @@ def minimise(
     Q, starts, bound, l1, l2, lower, upper, b, r, tolerance, rounds, factor, kept
 ):
     """Twin of `ordstat.compiled.descent.minimise`, which keeps no factor."""
-    penalty = Shrinkage(starts=starts, l1=l1, l2=l2, lower=lower, upper=upper)
+    weights = {"l1": l1, "l2": l2}
+    bounds = {"lower": lower, "upper": upper, "bounded": True}
+    penalty = Shrinkage(starts=starts, **weights, **bounds)
     for _ in range(rounds):
         signs = np.sign(b)
         for _ in range(SWEEPS):

@@ -9,6 +9,7 @@ standard deviations (divisor N, the sum of the weights), orthonormal within grou
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,7 +33,15 @@ from .elastic_net import CRITERIA, ElasticNet
 from .estimate import Estimation
 from .fit import LikelihoodFit
 from .problem import Problem
-from .proximal import PathPoint, PenalisedPoint, Shrinkage, follow, solve
+from .proximal import (
+    HELD,
+    PathPoint,
+    PenalisedPoint,
+    Shrinkage,
+    duality_gap,
+    follow,
+    solve,
+)
 from .rows import LikelihoodRows
 from .sparse_rows import RowCurvature, SparseLikelihood
 from .user_scale import UnknownCovariance
@@ -216,8 +225,18 @@ class Groups:
         half their squares.
         """
         return Shrinkage(
-            starts=self.starts, l1=l1, l2=l2, lower=self.lower, upper=self.upper
+            starts=self.starts,
+            l1=l1,
+            l2=l2,
+            lower=self.lower,
+            upper=self.upper,
+            bounded=self.bounded,
         )
+
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether some bounds are finite."""
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
     def at(self, lam: float, l1_ratio: float) -> Shrinkage:
         """The penalty at lambda."""
@@ -337,13 +356,11 @@ class PenalisedRows:
             return self.sparse.score(theta, b)
         if self._wide is not None:
             return self._score_of_wide(self._wide, theta, b)
-        x = self.point(theta, b)
-        at = self.rows.evaluate(x, None if self._few else _NO_BLOCKS)
-        if at is None:
-            return None
         if self._few:
-            return at.loglik, at.score, at.information
-        return at.loglik, at.score[self.order], None
+            at = self.rows.evaluate(np.concatenate([theta, b]))
+            return None if at is None else (at.loglik, at.score, at.information)
+        at = self.rows.evaluate(self.point(theta, b), _NO_BLOCKS)
+        return None if at is None else (at.loglik, at.score[self.order], None)
 
     @cached_property
     def _wide(self) -> FloatArray | None:
@@ -456,8 +473,8 @@ class PenalisedRows:
         """Whether the path ends because too many coefficients of sparse columns are not
         0.
         """
-        count = int(np.count_nonzero(b))
-        return self.has_products and count > _CROWDED * self.total
+        count = int(np.count_nonzero(b)) if self.has_products else 0
+        return count > _CROWDED * self.total
 
     @cached_property
     def varies(self) -> BoolArray:
@@ -495,19 +512,32 @@ class PenalisedRows:
             return values
         return np.asarray(self.groups.turn @ values)
 
-    def estimates(self, theta: FloatArray, b: FloatArray) -> FloatArray:
-        """(P',) the user's parameters."""
-        x = self.point(theta, b)
-        layout = self.rows.layout
+    def estimates(self, points: Sequence[PenalisedPoint]) -> FloatArray:
+        """(L, P') the user's parameters at L points."""
+        x = np.empty((self.order.size, len(points)))
+        x[self.order] = np.array([np.append(at.theta, at.b) for at in points]).T
         turn = self.groups.turn
-        if turn is None:
-            return self.problem.user.coefficients(x)
-        q = layout.columns - 1
-        alpha = x[: layout.n_alpha].reshape(-1, layout.columns)
-        alpha[:, 1:] = alpha[:, 1:] @ turn[:q, :q].T
-        location = turn[q:, q:] @ x[layout.of_location]
-        x = np.append(x[: layout.n_alpha], location)
-        return self.problem.user.coefficients(x)
+        if turn is not None:
+            layout = self.rows.layout
+            q = layout.columns - 1
+            alpha = x[: layout.n_alpha].reshape(layout.thresholds, -1, len(points))
+            alpha[:, 1:] = turn[:q, :q] @ alpha[:, 1:]
+            x = np.vstack([x[: layout.n_alpha], turn[q:, q:] @ x[layout.of_location]])
+        return np.ascontiguousarray(self.problem.user.coefficients(x).T)
+
+    def located(self, estimates: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """theta (t,) and b (p,), the inverse of `estimates`."""
+        x = self.problem.user.coordinates(estimates)
+        turn = self.groups.turn
+        if turn is not None:
+            layout = self.problem.layout
+            q = layout.columns - 1
+            alpha = x[: layout.n_alpha].reshape(-1, layout.columns)
+            alpha[:, 1:] = alpha[:, 1:] @ np.linalg.pinv(turn[:q, :q]).T
+            location = np.linalg.pinv(turn[q:, q:]) @ x[layout.of_location]
+            x = np.append(x[: layout.n_alpha], location)
+        t = self.rows.layout.thresholds
+        return x[self.order[:t]], x[self.order[t:]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -592,9 +622,6 @@ class Path:
     ended_crowded : bool
         Whether they were left out because too many coefficients of sparse columns are
         not 0 for the number of rows.
-    gap : (L,) or None
-        Duality gap as a share of the objective, NaN if unknown; None in files saved by
-        earlier versions.
     """
 
     lambdas: FloatArray
@@ -610,7 +637,6 @@ class Path:
     ended_early: bool
     cv: Scored | None = None
     ended_crowded: bool = False
-    gap: FloatArray | None = None
 
     @property
     def explained(self) -> FloatArray:
@@ -674,7 +700,8 @@ def path_of(
     """
     folds = 0 if net.cv is None else net.cv
     tick = ticking(progress, 1 + folds)
-    model, null = _begin(method, net, sample)
+    model = _rows_of(method, net, sample)
+    null = _null(model)
     lambdas = np.array(net.lambdas or _grid(net, model, null))
     path = _followed(net, model, null, lambdas, shortened=net.lambdas is None)
     tick("path")
@@ -697,10 +724,10 @@ def path_of(
     return model.problem, replace(path, cv=scored)
 
 
-def _begin(
+def _rows_of(
     method: OrdinalRegression, net: ElasticNet, sample: Sample
-) -> tuple[PenalisedRows, PenalisedPoint]:
-    """The rows, and the fit without the penalised columns."""
+) -> PenalisedRows:
+    """The log-likelihood of a sample, its columns in groups."""
     rows = sample.rows
     q = 0 if rows.nominal is None else rows.nominal.shape[1]
     used = sample.case_weights > 0.0
@@ -724,8 +751,7 @@ def _begin(
     problem = method.problem(sample, (scales, NO_COLUMNS))
     kept = np.concatenate([problem.nominal.kept, problem.location.kept])
     groups = Groups.of(problem, marks.part(kept), signs[kept], net)
-    model = PenalisedRows(problem=problem, groups=groups)
-    return model, _null(model)
+    return PenalisedRows(problem=problem, groups=groups)
 
 
 def _all_columns(rows: Rows, used: BoolArray) -> FloatArray:
@@ -778,7 +804,7 @@ def _null(model: PenalisedRows) -> PenalisedPoint:
             "The log-likelihood must be finite without effects; it is not: offsets are"
             " too large. Rescale them."
         )
-    l1 = np.where(groups.factor > 0.0, np.inf, 0.0)
+    l1 = np.where(groups.factor > 0.0, HELD, 0.0)
     penalty = groups.penalty(l1, np.zeros(l1.size))
     likely = np.zeros(l1.size, dtype=bool)
     solution = solve(model, begun, penalty, _NULL_TOLERANCE, likely)
@@ -818,11 +844,8 @@ def _followed(
     null: PenalisedPoint,
     lambdas: FloatArray,
     shortened: bool,
-    certified: bool = True,
 ) -> Path:
-    """The path; `shortened` where it explains hardly more, and `certified` by the
-    duality gap.
-    """
+    """The path, `shortened` where it explains hardly more."""
     problem = model.problem
     plain = _NULL.null_loglik(problem)
     tolerance = TOLERANCE
@@ -851,12 +874,9 @@ def _followed(
     points = [solution.point for solution in solutions]
     penalised = model.penalised
     df = [solution.effective_parameters(model) for solution in solutions]
-    gaps = np.full(lambdas.size, np.nan)
-    if certified and problem.family.concave and problem.sample.rows.offset is None:
-        gaps = np.array([solution.gap(model) for solution in solutions])
     return Path(
         lambdas=lambdas,
-        estimates=np.array([model.estimates(at.theta, at.b) for at in points]),
+        estimates=model.estimates(points),
         loglik=model.total * np.array([at.loglik for at in points]),
         null_loglik=plain,
         df=null.theta.size + np.array(df),
@@ -864,13 +884,27 @@ def _followed(
             [np.count_nonzero(model.by_column(at.b)[penalised]) for at in points]
         ),
         residual=np.array([model.residual(each) for each in solutions]) / lambdas,
-        gap=gaps,
         steps=np.array([solution.steps for solution in solutions]),
         total=model.total,
         n_penalised=int(np.count_nonzero(penalised & model.varies)),
         ended_early=ended,
         ended_crowded=crowded,
     )
+
+
+def duality_gaps(method: OrdinalRegression, sample: Sample, path: Path) -> FloatArray:
+    """(L,) duality gaps of a path as shares of the objective; NaN where unknown."""
+    net = method.elastic_net
+    assert net is not None
+    model = _rows_of(method, net, sample)
+    gaps = np.full(path.lambdas.size, np.nan)
+    if not model.problem.family.concave or sample.rows.offset is not None:
+        return gaps
+    for i, lam in enumerate(path.lambdas):
+        point = PenalisedPoint.of(model, *model.located(path.estimates[i]))
+        if point is not None:
+            gaps[i] = duality_gap(model, point, model.groups.at(lam, net.l1_ratio))
+    return gaps
 
 
 def _judged(
@@ -882,8 +916,8 @@ def _judged(
     tick: Any,
 ) -> tuple[FloatArray, float]:
     """(L,) mean score of held-out rows at each lambda, and the largest residual."""
-    model, null = _begin(method, net, train)
-    path = _followed(net, model, null, lambdas, shortened=False, certified=False)
+    model = _rows_of(method, net, train)
+    path = _followed(net, model, _null(model), lambdas, shortened=False)
     scores = []
     for estimates in path.estimates:
         rule = model.problem.rule(estimates, model.problem.family, method.cost_matrix)

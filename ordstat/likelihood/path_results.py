@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -27,12 +28,12 @@ from ..report.warnings import Alert
 from .bare_results import ResultsWithoutErrors
 from .columns import equal_columns
 from .elastic_net import CRITERIA, RULES, ElasticNet
-from .elastic_path import TOLERANCE, Path, Scored, fit_at
+from .elastic_path import TOLERANCE, Path, Scored, duality_gaps, fit_at
 from .results import LikelihoodResults
 from .unavailable import without
 
 if TYPE_CHECKING:
-    from .._typing import Progress
+    from .._typing import FloatArray, Progress
 
 _SELECTED = (
     "The terms were selected by an elastic net on the same rows: standard errors,"
@@ -142,7 +143,7 @@ class PathResults(ResultsWithoutErrors):
             "deviance_ratio": path.explained,
             **{name: path.criterion(name) for name in CRITERIA},
             "kkt": path.residual,
-            "gap": np.nan if path.gap is None else path.gap,
+            "gap": self._gaps,
         }
         if path.cv is not None:
             columns |= {"cv_mean": path.cv.mean, "cv_error": path.cv.error}
@@ -160,6 +161,11 @@ class PathResults(ResultsWithoutErrors):
             "Path",
             {"lambda": ".4g", "kkt": ".1e", "gap": ".1e", "deviance_ratio": ".4f"},
         )
+
+    @cached_property
+    def _gaps(self) -> FloatArray:
+        """(L,) duality gaps, which take a pass over the rows for each lambda."""
+        return duality_gaps(self.method, self.design.sample, self._path)
 
     @property
     def path_coef(self) -> pd.DataFrame:

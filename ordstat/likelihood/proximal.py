@@ -53,6 +53,8 @@ _ARMIJO = 1e-4
 #: Share of the objective that is rounding.
 _ROUNDING = 1e-13
 _HALVINGS = 40
+#: A weight l1 that no slope exceeds.
+HELD = 1e300
 #: Most steps of theta alone before the gap is computed, and slope that counts as 0.
 _POLISHED = 30
 _LEVEL = 1e-12
@@ -126,10 +128,12 @@ class Shrinkage:
     starts : (G + 1,)
         Where the groups begin, and p.
     l1, l2 : (G,)
-        Weights of the length of each group, and of half its squared length. Infinite l1
-        keeps a group at 0.
+        Weights of the length of each group, and of half its squared length. `HELD` as
+        l1 keeps a group at 0.
     lower, upper : (p,)
         Bounds, lower <= 0 <= upper; only for groups of one coefficient.
+    bounded : bool
+        Whether some bounds are finite.
     """
 
     starts: IntArray
@@ -137,6 +141,7 @@ class Shrinkage:
     l2: FloatArray
     lower: FloatArray
     upper: FloatArray
+    bounded: bool
 
     @cached_property
     def sizes(self) -> IntArray:
@@ -148,21 +153,10 @@ class Shrinkage:
         """(p,) group of each coefficient."""
         return np.repeat(np.arange(self.l1.size), self.sizes)
 
-    @cached_property
-    def bounded(self) -> bool:
-        """Whether it has bounds."""
-        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
-
-    @cached_property
+    @property
     def smooth(self) -> bool:
         """Whether it is differentiable everywhere and has no bounds."""
         return not (self.bounded or self.l1.any())
-
-    @cached_property
-    def may_move(self) -> BoolArray | slice:
-        """Groups that l1 does not keep at 0."""
-        finite = np.isfinite(self.l1)
-        return slice(None) if finite.all() else finite
 
     def lengths(self, b: FloatArray) -> FloatArray:
         """(G,) Euclidean lengths of the groups of b (p,)."""
@@ -172,9 +166,8 @@ class Shrinkage:
 
     def value(self, b: FloatArray) -> float:
         """The penalty at b."""
-        lengths = self.lengths(b)[self.may_move]
-        weights = self.l1[self.may_move] + 0.5 * self.l2[self.may_move] * lengths
-        return float(weights @ lengths)
+        lengths = self.lengths(b)
+        return float((self.l1 + 0.5 * self.l2 * lengths) @ lengths)
 
     def residual(self, slope: FloatArray, b: FloatArray) -> FloatArray:
         """(p,) violation of the optimality conditions, for each coefficient of b.
@@ -208,7 +201,7 @@ class Shrinkage:
         left = np.where(zero[group], kept[group] * pull, pull - held[group] * b)
         return np.asarray(left)
 
-    @cached_property
+    @property
     def single(self) -> bool:
         """Whether every coefficient is a group."""
         return self.l1.size == self.lower.size
@@ -244,6 +237,7 @@ class Shrinkage:
             l2=self.l2[groups],
             lower=self.lower[inside],
             upper=self.upper[inside],
+            bounded=self.bounded,
         )
 
     def curvature(self, b: FloatArray) -> FloatArray:
@@ -489,33 +483,6 @@ class PathPoint:
     steps: int
     quadratic: Quadratic | SmoothQuadratic | None
 
-    def gap(self, model: Model) -> float:
-        """Bound on how far the objective is above its minimum, as a share of it, for a
-        concave log-likelihood l <= 0 that depends on linear functions of theta and b
-        alone; NaN where no feasible point of the dual problem is found.
-
-        With u the gradient of -l by these functions z at the minimum over theta, the
-        conjugate of -l is z'u + l at u, and at most 0 at 0, so at most t (z'u + l) at
-        t u. Minus this, and minus the conjugate of the penalty at the slopes of b, is a
-        lower bound of the minimum [Fenchel's duality; Boyd and Vandenberghe 2004, ch.
-        5]. The slopes of theta are 0, as they must be.
-        """
-        at = self.point
-        for _ in range(_POLISHED):
-            if self.quadratic is None or np.abs(at.by_theta).max() <= _LEVEL:
-                break
-            theta = at.theta + self.quadratic.theta_step(at.by_theta)
-            moved = PenalisedPoint.of(model, theta, at.b)
-            if moved is None:
-                return float("nan")
-            at = moved
-        share, conjugate = self.penalty.conjugate(at.by_b)
-        if np.abs(at.by_theta).max() > _LEVEL or share == 0.0:
-            return float("nan")
-        objective = self.penalty.value(at.b) - self.point.loglik
-        bound = -share * (at.loglik - float(at.b @ at.by_b)) - conjugate
-        return max(objective - bound, 0.0) / objective
-
     def effective_parameters(self, model: Model) -> float:
         """Degrees of freedom of the coefficients: tr (Q (Q + R)^-1) over those that are
         not 0, R the second derivatives of the penalty [Vaiter et al. 2017]; of the
@@ -538,6 +505,38 @@ class PathPoint:
             return float(np.trace(dpotrs(factor, Q, lower=1)[0]))
         inverse = np.linalg.pinv(Q + bend, _FLAT, hermitian=True)
         return float(np.trace(inverse @ Q))
+
+
+def duality_gap(model: Model, point: PenalisedPoint, penalty: Shrinkage) -> float:
+    """Bound on how far the objective is above its minimum, as a share of it, for a
+    concave log-likelihood l <= 0 that depends on linear functions of theta and b alone;
+    NaN where no feasible point of the dual problem is found.
+
+    With u the gradient of -l by these functions z at the minimum over theta, the
+    conjugate of -l is z'u + l at u, and at most 0 at 0, so at most t (z'u + l) at t u.
+    Minus this, and minus the conjugate of the penalty at the slopes of b, is a lower
+    bound of the minimum [Fenchel's duality; Boyd and Vandenberghe 2004, ch. 5]. The
+    slopes of theta are 0, as they must be.
+    """
+    at = point
+    nothing = np.zeros(0, dtype=np.intp)
+    for _ in range(_POLISHED):
+        if np.abs(at.by_theta).max() <= _LEVEL:
+            break
+        quadratic = Quadratic.at(model, at, penalty, nothing)
+        if quadratic is None:
+            return float("nan")
+        theta = at.theta + quadratic.theta_step(at.by_theta)
+        moved = PenalisedPoint.of(model, theta, at.b)
+        if moved is None:
+            return float("nan")
+        at = moved
+    share, conjugate = penalty.conjugate(at.by_b)
+    if np.abs(at.by_theta).max() > _LEVEL or share == 0.0:
+        return float("nan")
+    objective = penalty.value(at.b) - point.loglik
+    bound = -share * (at.loglik - float(at.b @ at.by_b)) - conjugate
+    return max(objective - bound, 0.0) / objective
 
 
 def solve(

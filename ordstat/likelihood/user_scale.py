@@ -102,9 +102,12 @@ class UserScale:
         return np.concatenate(parts).reshape(values.shape)
 
     def coordinates(self, values: FloatArray) -> FloatArray:
-        """The inverse of `coefficients`."""
+        """The inverse of `coefficients`; 0 for constant columns, whose scale is
+        infinite.
+        """
         t, m = self.shape
-        rest = values[self.n_alpha :] * self.scale
+        scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
+        rest = values[self.n_alpha :] * scale
         by_column = values[: self.n_alpha].reshape(m, t)
         alpha = by_column - self.alpha_shift(rest[:, None])[:, :, 0].T
         return np.concatenate([np.linalg.solve(self.G, alpha).T.reshape(-1), rest])

@@ -94,6 +94,7 @@ def shrinkage(starts, l1, l2, bounds=None):
         l2=np.broadcast_to(l2, sizes).astype(float),
         lower=np.asarray(lower, dtype=float),
         upper=np.asarray(upper, dtype=float),
+        bounded=bounds is not None,
     )
 
 
