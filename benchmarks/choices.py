@@ -1,5 +1,5 @@
-"""`python -m benchmarks tocuco --choose`: two numbers of `blend` and `kernel-clm`,
-chosen on training rows of TOC-UCO alone.
+"""`python -m benchmarks tocuco --choose`: numbers of `blend` and `kernel-clm`, chosen
+on training rows of TOC-UCO alone.
 
 The training rows of a split of each set are parted, three quarters to fit and a quarter
 to judge; no test row is read. The numbers compared were fixed before the first fit. The
@@ -7,6 +7,8 @@ one with the smallest mean ranked probability score is taken.
 
 - "lead": by how many standard errors a default member of `blend` must lead the equal
   average to be used alone.
+- "ridge": how strongly weights of `blend` with trees of each threshold are kept equal
+  at most, in smallest held-out scores; inf keeps them equal as without these trees.
 - "near": the share of the best gain of evidence within which kernels of `kernel-clm` go
   on to more landmarks. `blend` of up to 2000 rows has no more, so that there it has no
   effect; here `kernel-clm` is fitted by itself.
@@ -17,7 +19,9 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
@@ -28,11 +32,13 @@ from benchmarks import tocuco
 from benchmarks.alone import LEADS
 from ordstat import Blend, KernelCumulativeLink
 from ordstat.formula.sample import Rows, Sample
+from ordstat.method import Method
 from ordstat.prediction import blend, kernel_clm
 
 SPLITS = range(5, 10)
 _JUDGED = 0.25
 _LEADS = (*LEADS, np.inf)
+_RIDGES = (0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, np.inf)
 _SHARES = (0.0, 0.02, 0.05, 0.1, np.inf)
 _FOLDS = 2
 
@@ -51,8 +57,34 @@ def parted(name: str, split: int) -> tuple[Sample, Sample]:
     return fitted, judged
 
 
-def of_leads(fitted: Sample, rows: Rows, seed: int) -> Iterator[np.ndarray]:
-    """P(y > k) (N, K-1) of other rows, by each lead."""
+class Evidence(NamedTuple):
+    """What `blend` weights its members by, and what they predict.
+
+    Attributes
+    ----------
+    lead : float
+        Standard errors by which the best default member beats the equal average.
+    found : HeldOutForecasts
+    more : tuple of Method
+        Trees of each threshold, if they join.
+    above : (M, N, K-1)
+        P(y > k) of the rows to judge.
+    """
+
+    lead: float
+    found: blend.HeldOutForecasts
+    more: tuple[Method, ...]
+    above: np.ndarray
+
+    def blended(self, weights: blend.MemberWeights, least: float) -> np.ndarray:
+        """P(y > k) (N, K-1) by some weights, if a member alone must lead by `least`."""
+        weights = blend.alone_if_clear(weights, self.lead, least)
+        return np.tensordot(weights.shares, self.above, axes=1)
+
+
+@lru_cache(maxsize=1)
+def evidence(fitted: Sample, rows: Rows, seed: int) -> Evidence:
+    """The evidence of a part of the training rows."""
     methods = Blend().methods(fitted)
     seeds = np.arange(len(methods)) + seed
     members = [
@@ -63,15 +95,29 @@ def of_leads(fitted: Sample, rows: Rows, seed: int) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(seed)
     found = blend.held_out_by(fitted, settled, seeds, rng, _FOLDS)
     assert found is not None
-    weighted = blend.weights_by_evidence(found, settled, seeds)
-    more = [
+    joined, more = blend.with_threshold_trees(found, settled, seeds)
+    members += [
         blend.fitted_member(method, fitted, np.random.default_rng(seeds[0]))
-        for method in weighted.more
+        for method in more
     ]
-    above = np.stack([member(rows) for member, _ in (*members, *more)])
+    above = np.stack([member(rows) for member, _ in members])
+    return Evidence(found.lead[1], joined, more, above)
+
+
+def of_leads(fitted: Sample, rows: Rows, seed: int) -> Iterator[np.ndarray]:
+    """P(y > k) (N, K-1) of other rows, by each lead."""
+    known = evidence(fitted, rows, seed)
+    weights = blend.weights_with(known.found, known.more)
     for least in _LEADS:
-        weights = blend.alone_if_clear(weighted, found.lead[1], least)
-        yield np.tensordot(weights.shares, above, axes=1)
+        yield known.blended(weights, least)
+
+
+def of_ridges(fitted: Sample, rows: Rows, seed: int) -> Iterator[np.ndarray]:
+    """P(y > k) (N, K-1) of other rows, by each ridge."""
+    known = evidence(fitted, rows, seed)
+    for number in _RIDGES:
+        weights = blend.weights_with(known.found, known.more, number)
+        yield known.blended(weights, blend._CLEARLY)
 
 
 def of_shares(fitted: Sample, rows: Rows, seed: int) -> Iterator[np.ndarray]:
@@ -82,7 +128,11 @@ def of_shares(fitted: Sample, rows: Rows, seed: int) -> Iterator[np.ndarray]:
             yield blend.fitted_member(KernelCumulativeLink(), fitted, rng)[0](rows)
 
 
-_CHOICES = {"lead": (_LEADS, of_leads), "near": (_SHARES, of_shares)}
+_CHOICES = {
+    "lead": (_LEADS, of_leads),
+    "ridge": (_RIDGES, of_ridges),
+    "near": (_SHARES, of_shares),
+}
 
 
 def judged(above: np.ndarray, y: np.ndarray) -> dict[str, float]:

@@ -341,6 +341,11 @@ _CALIBRATION_ROWS = 500
 # are many, and for two folds, where it was chosen on parts of training rows.
 _RIDGE = 2.0
 _USUAL_RIDGE = 0.5
+# With trees of each threshold the ridge is at most this number times the smallest
+# held-out score: where a member hardly errs, few rows tell which weights are best. It
+# is the best of nine numbers on training rows: `python -m benchmarks tocuco --choose`.
+_PER_SCORE = 12.0
+_LEAST_RIDGE = 1e-4
 # If boosted trees of one score have more than this weight, boosted trees of each
 # threshold join the members, of this depth. Two levels that a rule separates have small
 # curvatures, which a penalty of 1 would outweigh.
@@ -388,7 +393,9 @@ class Blend(Method):
     with sum 1, minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w -
     1/M|^2 over the held-out rows [Wolpert 1992; Breiman 1996]. The second term keeps
     the weights nearly equal if there are few rows; for the default members and two
-    held-out fifths it is a quarter of this.
+    held-out fifths it is a quarter of this. With trees of each threshold its factor is
+    at most 12 times the smallest held-out ranked probability score, so that a member
+    that hardly errs can get nearly all the weight.
 
     Parameters
     ----------
@@ -692,15 +699,42 @@ def weights_by_evidence(
     """Weights by the ranked probability score of held-out rows, with boosted trees of
     each threshold beside those of one score that have much weight.
     """
-    shares, errors, gap = _rps_weights(
-        found.above, found.y, found.weights, _USUAL_RIDGE
-    )
+    return weights_with(*with_threshold_trees(found, methods, seeds))
+
+
+def with_threshold_trees(
+    found: HeldOutForecasts, methods: Sequence[Method], seeds: Any
+) -> tuple[HeldOutForecasts, tuple[Method, ...]]:
+    """Held-out forecasts with those of the methods that join the members, and these
+    methods.
+    """
     first = methods[0]
-    more: tuple[Method, ...] = ()
-    if shares[0] > _MUCH and isinstance(first, OrdinalBoosting) and found.several:
-        more = (_by_threshold(first),)
-        above = np.concatenate([found.above, found.by(more[0], seeds[0])[None]])
-        shares, errors, gap = _rps_weights(above, found.y, found.weights, _USUAL_RIDGE)
+    if not (found.several and isinstance(first, OrdinalBoosting)):
+        return found, ()
+    shares = weights_with(found, ()).shares
+    if shares[0] <= _MUCH:
+        return found, ()
+    more = _by_threshold(first)
+    above = np.concatenate([found.above, found.by(more, seeds[0])[None]])
+    return found._replace(above=above), (more,)
+
+
+def weights_with(
+    found: HeldOutForecasts, more: tuple[Method, ...], per_score: float = _PER_SCORE
+) -> MemberWeights:
+    """Weights by the ranked probability score of held-out rows, if `more` are the last
+    of the members.
+
+    Trees of each threshold join where rules of columns separate levels. If a member
+    hardly errs there, a fixed ridge would outweigh all the errors.
+    """
+    above, y, w = found.above, found.y, found.weights
+    ridge = _USUAL_RIDGE
+    if more:
+        least = min(ranked_score(p, y, w) for p in above)
+        most = max(per_score * least / above.shape[2], _LEAST_RIDGE)
+        ridge = min(ridge, most)
+    shares, errors, gap = _rps_weights(above, y, w, ridge)
     return MemberWeights(shares, more, errors, gap)
 
 

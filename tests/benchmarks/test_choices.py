@@ -47,7 +47,8 @@ def test_each_share_is_that_of_the_fit(rows, monkeypatch):
 def test_every_number_has_a_row(rows):
     found = pd.DataFrame(choices.run(quick=True)).set_index(["choice", "number"])
     assert found["parts"].eq(1).all()
-    assert len(found) == len(choices._LEADS) + len(choices._SHARES)
+    numbers = (choices._LEADS, choices._RIDGES, choices._SHARES)
+    assert len(found) == sum(map(len, numbers))
     assert found.loc[("lead", np.inf), "other"] == 0
     assert found["rps"].between(0.0, 2.0).all()
 

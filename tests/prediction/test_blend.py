@@ -332,6 +332,40 @@ def test_trees_of_each_threshold_join_boosted_trees_of_much_weight(
         assert chosen.shares[0] == pytest.approx(chosen.shares[2])
 
 
+@pytest.mark.parametrize(
+    ("noise", "ridge"), [([0.9, 0.95], 0.5 * 2), ([0.1, 0.12], None)]
+)
+def test_members_that_hardly_err_are_weighted_without_holding_back(
+    monkeypatch, noise, ridge
+):
+    """The ridge is 1/2 times the thresholds, or 12 times the least score if less."""
+    found = held_out(noise)
+    monkeypatch.setattr(HeldOutForecasts, "by", lambda *_: found.above[1])
+    chosen = weights_by_evidence(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
+    happened = found.y[:, None] > np.arange(2)
+    if ridge is None:
+        ridge = 12.0 * np.square(found.above[0] - happened).sum(axis=1).mean()
+        assert ridge < 0.5 * 2
+
+    def value(w):  # the second and third member have the same forecasts
+        mean = w * found.above[0] + (1 - w) * found.above[1]
+        distance = (w - 1 / 3) ** 2 + 2 * ((1 - w) / 2 - 1 / 3) ** 2
+        return np.square(mean - happened).sum() + ridge * distance
+
+    grid = np.linspace(0, 1, 1001)
+    best = grid[np.argmin([value(w) for w in grid])]
+    assert 0.0 < best < 1.0
+    assert chosen.shares[0] == pytest.approx(best, abs=1e-3)
+
+
+def test_members_that_never_err_share_the_weight(monkeypatch):
+    found = held_out([0.0, 0.5])
+    monkeypatch.setattr(HeldOutForecasts, "by", lambda *_: found.above[0])
+    chosen = weights_by_evidence(found, (OrdinalBoosting(), CumulativeLink()), (7, 8))
+    np.testing.assert_allclose(chosen.shares, [0.5, 0.0, 0.5], atol=1e-4)
+    assert chosen.gap < 1e-9
+
+
 def test_members_that_join_are_fitted_to_all_rows(frame, monkeypatch):
     members = (OrdinalBoosting(max_rounds=15, depth=1), CumulativeLink())
     monkeypatch.setattr(Blend, "_chosen", lambda self, most: members)
@@ -357,9 +391,13 @@ def test_the_gain_is_the_t_value_of_paired_differences():
 
 
 @pytest.mark.slow
-def test_steps_are_left_to_the_boosted_trees():
+def test_steps_are_left_to_trees():
     rng = np.random.default_rng(6)
     data = pd.DataFrame(rng.integers(0, 4, size=(250, 4)), columns=[*"abcd"])
     steps = 2 * (data["a"] > 1) + (data["b"] > 1) * (data["c"] > 1)
     fit = ordfit("y ~ a + b + c + d", data.assign(y=steps), "blend")
-    assert fit.members["weight"].iloc[:4].tolist() == [1.0, 0.0, 0.0, 0.0]
+    weights = fit.members["weight"].iloc[:4].tolist()  # two kinds of trees, two kernels
+    assert sum(weights[:2]) > 2 * sum(weights[2:])
+    cells = pd.DataFrame(np.indices((4,) * 4).reshape(4, -1).T, columns=[*"abcd"])
+    truth = 2 * (cells["a"] > 1) + (cells["b"] > 1) * (cells["c"] > 1)
+    assert (fit.predict(cells).astype(int) == truth).all()
