@@ -14,12 +14,13 @@ from ._typing import AnyArray, FloatArray, IntArray
 from .formula.distinct import sorted_by
 from .formula.row_blocks import CACHED, row_blocks, sums_by
 from .formula.sample import Rows
-from .formula.scaling import Scaling
 from .judging.costs import ROUNDING, CostMatrix, cleared
 
 if TYPE_CHECKING:
+    from .formula.scaling import Scaling
     from .judging.decisions import Decision
     from .kernels import Kernel
+    from .newton import Blocks
 
 #: Expected costs closer than this share of the largest one are a tie, and the lower
 #: rank is taken.
@@ -361,6 +362,9 @@ class Certificate:
         Name of the iterations ("passes", "rounds", "trees") of a method without an
         optimum. The number is then a check of the computation, and the summary shows it
         only if it fails.
+    information : Blocks or None
+        The information matrix at the maximum of a likelihood, on columns centred and
+        divided by their standard deviation.
     """
 
     name: str
@@ -368,6 +372,15 @@ class Certificate:
     tolerance: float
     details: tuple[tuple[str, Any], ...] = ()
     steps: str = ""
+    information: Blocks | None = None
+
+    @property
+    def figures(self) -> tuple[tuple[str, Any], ...]:
+        """The condition number of the information, and the details."""
+        if self.information is None:
+            return self.details
+        condition = ("condition number", self.information.condition_number())
+        return (condition, *self.details)
 
     @property
     def reached(self) -> bool:

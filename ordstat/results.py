@@ -24,15 +24,12 @@ from .formula.sample import Rows, Sample
 from .formula.weights import total_of
 from .judging.costs import sample_costs
 from .judging.errors import Predictions, error_table
-from .judging.evaluation import evaluate
 from .judging.response_numbers import OF_DISTRIBUTIONS, Asked
 from .method import Method
-from .predicting import augmented, prediction
 from .report.render import Report, Summary, Table, as_html, as_text
 from .report.sections import figures, printed, summary_of
 from .report.warnings import Alert, alerts, not_reached
 from .target import Target, case_weights
-from .updating import updated
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -414,6 +411,8 @@ class OrdinalResults:
         >>> round(fit.update(method="probit").loglik, 3)
         -85.761
         """
+        from .updating import updated
+
         sides = {"formula": formula, "nominal": nominal, "scale": scale}
         return updated(self, sides, method, data, changes)
 
@@ -474,6 +473,8 @@ class OrdinalResults:
         0  0.207  0.777  0.97  0.993  1.0
         1  0.207  0.777  0.97  0.993  1.0
         """
+        from .predicting import prediction
+
         return prediction(self, newdata, type, at, interpolate)
 
     def predict_to(
@@ -560,6 +561,8 @@ class OrdinalResults:
         >>> fit.augment().columns.tolist()[3:]
         ['.fitted', '.score', '.left_margin', '.right_margin']
         """
+        from .predicting import augmented
+
         return augmented(self, data)
 
     def glance(self) -> pd.DataFrame:
@@ -1395,6 +1398,8 @@ class OrdinalResults:
     @cached_property
     def training(self) -> Predictions:
         """Observed and predicted ranks of the rows of the fit, as arrays."""
+        from .judging.evaluation import evaluate
+
         sample = self.design.sample
         return evaluate(
             self.fit,
@@ -1422,6 +1427,8 @@ class OrdinalResults:
         DataError
             No row has the response and all inputs.
         """
+        from .judging.evaluation import evaluate
+
         target, sample = self.judged_sample(newdata, weights)
         predictions = evaluate(
             self.fit_for_new_rows,

@@ -19,7 +19,7 @@ from ..judging.absent_levels import Present
 from ..judging.costs import require_differences, tolerance
 from ..likelihood.at_estimates import LikelihoodAtEstimates
 from ..likelihood.columns import CONSTANT, ColumnScales, sweep
-from ..likelihood.cr2 import WITHOUT_CR2
+from ..likelihood.covariance_choice import WITHOUT_CR2
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import parameters
 from ..likelihood.problem import Problem, kept_columns

@@ -26,7 +26,6 @@ from .proportionality import (
     many_scarce_levels,
     without_statistic,
 )
-from .single_terms import unstarted
 from .wald import chi2_frame, wald_test
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _binary_fits(
     notes = []
     sample: Sample = r.design.sample
     # a K x K cost does not fit two levels
-    method = unstarted(r).with_cost("classification")
+    method = cast(Any, r.method).unstarted().with_cost("classification")
     for k, name in enumerate(r.threshold_names):
         above = replace(
             sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None

@@ -100,7 +100,7 @@ def convergence_of(r: LikelihoodResults) -> Convergence:
         exact = _accuracy(r)
     frame = pd.DataFrame(estimates | exact, index=r.parameters.names)
     if fit.marginal is None:
-        condition = dict(fit.certificate.details).get("condition number", np.nan)
+        condition = dict(fit.certificate.figures).get("condition number", np.nan)
     else:
         condition = fit.marginal.likelihood.condition
     return Convergence(

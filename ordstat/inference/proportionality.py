@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -138,8 +138,6 @@ def _wider_models(
 
 def among_present(r: LikelihoodResults) -> LikelihoodResults:
     """The fit without empty levels, whose thresholds have no effects to compare."""
-    from .single_terms import unstarted
-
     sample = r.design.sample
     present = Present.of(sample)
     if present.all:
@@ -148,7 +146,7 @@ def among_present(r: LikelihoodResults) -> LikelihoodResults:
         r.design.levels, values=tuple(r.levels[code] for code in present.codes)
     )
     design = replace(r.design, sample=present.among(sample), levels=levels)
-    method: Any = unstarted(r).with_cost("absolute")
+    method = cast(Any, r.method).unstarted().with_cost("absolute")
     return replace(
         r,
         design=design,
@@ -232,15 +230,13 @@ def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
     reason if it has no maximum.
     """
     from .nesting import joined
-    from .single_terms import unstarted
 
     rows = r.design.sample.rows
     nominal = joined(rows.nominal, rows.X[:, freed])
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, ~freed]), nominal=nominal)
     try:
-        fit = unstarted(r).fit(
-            replace(r.design.sample, rows=wider), np.random.default_rng(0)
-        )
+        method = cast(Any, r.method).unstarted()
+        fit = method.fit(replace(r.design.sample, rows=wider), np.random.default_rng(0))
     except DataError as problem:
         return None, str(problem).rstrip(".")
     why = ""
@@ -309,7 +305,6 @@ def _one_row(r: LikelihoodResults) -> str:
     fit without it.
     """
     from .influence import row_influence
-    from .single_terms import unstarted
 
     sample = r.design.sample
     if (
@@ -324,7 +319,7 @@ def _one_row(r: LikelihoodResults) -> str:
     if np.unique(without.y).size < sample.n_levels:
         return ""
     try:
-        fit = unstarted(r).fit(without, np.random.default_rng(0))
+        fit = cast(Any, r.method).unstarted().fit(without, np.random.default_rng(0))
     except DataError:
         return ""
     design = replace(r.design, sample=without, index=r.design.index[others])

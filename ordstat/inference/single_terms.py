@@ -96,18 +96,15 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
     there is no maximum.
     """
     try:
-        fit: LikelihoodFit = unstarted(r).fit(sample, np.random.default_rng(0))
+        fit: LikelihoodFit = (
+            cast(Any, r.method).unstarted().fit(sample, np.random.default_rng(0))
+        )
     except DataError:
         return Refit()
     diverging = fit.separation is None and not fit.certificate.reached
     if diverging or unfinished(fit):
         return Refit()
     return Refit.of(fit, negative=improper(fit.rule, sample.rows))
-
-
-def unstarted(r: LikelihoodResults) -> Any:
-    """The method of a fit without starting values, which suit only this fit."""
-    return replace(cast(Any, r.method), start=None)
 
 
 def coded_anew(

@@ -18,7 +18,6 @@ from .absent_levels import fit_levels_present
 from .costs import CostMatrix, sample_costs
 from .decisions import Decision
 from .errors import Predictions, deviations, error_table
-from .folds import held_out, in_one_fold, split
 
 #: Function that gives the (N, K) probabilities of a fit, or None if it has none.
 Probabilities = Callable[[Fit, Rows, FloatArray], FloatArray | None]
@@ -110,6 +109,8 @@ def crossvalidate(
     DataWarning
         All rows of a level are in one fold, or thresholds cross.
     """
+    from .folds import held_out, in_one_fold, split
+
     predictions = []
     missed = 0
     crossed = 0

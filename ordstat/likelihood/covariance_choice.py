@@ -17,7 +17,6 @@ from ..formula.inputs import clusters_of
 from ..formula.random_rows import check_whole_groups
 from ..formula.smooths import UNPENALISED_TERMS
 from ..formula.survey import Survey
-from .cr2 import FEW_CLUSTERS, QUICK_CR2, WITHOUT_CR2, cr2_work
 from .elastic_net import ElasticNet
 from .fit import LikelihoodFit
 from .sandwich import SandwichCovariance
@@ -26,6 +25,13 @@ from .user_scale import InverseInformation
 if TYPE_CHECKING:
     from ..formula.design import Design
 
+#: Fewer clusters than these make cluster-robust standard errors too small.
+FEW_CLUSTERS = 20
+#: What to use if CR2 is not available.
+WITHOUT_CR2 = (
+    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with"
+    " fewer, a random effect, (1 | g)."
+)
 NO_CR2 = (
     "a CR2 covariance is not defined where estimates are infinite, so there are no"
     f" standard errors. {WITHOUT_CR2}"
@@ -196,6 +202,8 @@ def for_few_clusters(
     """
     if chosen.n_clusters >= FEW_CLUSTERS:
         return chosen
+    from .cr2 import QUICK_CR2, cr2_work
+
     sample = design.sample
     other = "Use a random effect, (1 | g)"
     reasons = (

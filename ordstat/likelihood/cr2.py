@@ -15,20 +15,14 @@ from scipy.linalg import helmert
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
 from ..formula.row_blocks import row_blocks
+from .covariance_choice import WITHOUT_CR2
 from .problem import Problem
 from .scores import RowScores
 
-#: Fewer clusters than these make cluster-robust standard errors too small.
-FEW_CLUSTERS = 20
 #: Largest work of CR2 by default (seconds) and on request (a minute or two); see
 #: `cr2_work`.
 QUICK_CR2 = 1 << 25
 LARGEST_CR2 = 1 << 29
-#: What to use if CR2 is not available.
-WITHOUT_CR2 = (
-    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with"
-    " fewer, a random effect, (1 | g)."
-)
 
 
 def cr2_work(n: int, n_levels: int, n_parameters: int) -> int:

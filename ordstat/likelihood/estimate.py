@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import xlogy
@@ -25,13 +26,15 @@ from .many_levels import check_columns_alone
 from .penalty import Penalty
 from .problem import Problem
 from .separation import Recession, recession
-from .spreads import SpreadLimit, spread_limit
 from .start import Start, equal_scales, starting_values
 from .user_scale import (
     CovarianceMatrix,
     InverseInformation,
     UnknownCovariance,
 )
+
+if TYPE_CHECKING:
+    from .spreads import SpreadLimit
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -209,7 +212,11 @@ class Estimate:
         if not problem.linear:
             return self
         moves = recession(problem, optimum)
-        limit = None if moves is not None else spread_limit(problem, optimum)
+        limit = None
+        if moves is None and problem.sample.rows.scale is not None:
+            from .spreads import spread_limit
+
+            limit = spread_limit(problem, optimum)
         if limit is not None:
             return self._at(limit)
         divergence, outward = divergence_of_spreads(

@@ -37,7 +37,6 @@ from .fit import LikelihoodFit
 from .flexible import FlexibleLink, link_of
 from .identification import identified
 from .links import Link
-from .monotone import MonotoneConstraints, check_monotone, monotone_estimate
 from .parameters import planned
 from .penalty import MOST_JEFFREYS_LEVELS, Jeffreys, Penalty, Ridge
 from .problem import Problem
@@ -194,6 +193,8 @@ class OrdinalRegression(Method):
 
             check_smooths(self, sample)
         if sample.stepped is not None and self.elastic_net is None:
+            from .monotone import check_monotone
+
             check_monotone(self, sample)
         dense = sparse_part(sample.X) is None
         if dense and sample.X.shape[1] > _MOST_COLUMNS:
@@ -326,6 +327,10 @@ class OrdinalRegression(Method):
         """The method without the options of random effects."""
         return replace(self, quadrature=1, random_penalty=None)
 
+    def unstarted(self) -> Self:
+        """The method without starting values, which suit one fit only."""
+        return replace(self, start=None)
+
     def _latent(self) -> Link | FlexibleLink:
         """The link, or the family of links whose parameter is estimated."""
         if isinstance(self.link, (tuple, list)) and len(self.link) == 2:
@@ -366,6 +371,8 @@ class OrdinalRegression(Method):
 
             estimate, smooths = smooth_estimate(by, problem, sample)
         elif sample.stepped is not None:
+            from .monotone import monotone_estimate
+
             estimate = monotone_estimate(self, by, problem, sample)
         else:
             estimate = by.of(identified(problem, self.ridge))
@@ -533,23 +540,21 @@ def _penalty(given: Any) -> Penalty | None:
 def _certificate(estimate: Estimate, smooths: Smoothness | None) -> Certificate:
     """How far the score is from 0."""
     optimum = estimate.optimum
-    details: list[tuple[str, Any]] = [
-        ("condition number", optimum.information.condition_number()),
-        ("iterations", optimum.logliks.size - 1),
-    ]
+    details: list[tuple[str, Any]] = [("iterations", optimum.logliks.size - 1)]
     start = estimate.start
     if start.higher is not None:
         details.append(("log-likelihood elsewhere, higher by", start.higher_by))
     name = "max |gradient|"
     if smooths is not None:
         name = "step left, in standard errors"
-    if isinstance(estimate.estimation.penalty, MonotoneConstraints):
+    if estimate.problem.sample.stepped is not None:
         name = "max |score of one case| under the constraints"
     return Certificate(
         name=name,
         value=estimate.residual,
         tolerance=optimum.tolerance,
         details=tuple(details),
+        information=optimum.information,
     )
 
 

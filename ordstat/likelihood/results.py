@@ -41,7 +41,6 @@ from .covariance_choice import (
     own_covariance,
     sandwich_of_many,
 )
-from .cr2 import BiasReduced
 from .family import Family
 from .fit import LikelihoodFit
 from .parameters import (
@@ -75,6 +74,7 @@ if TYPE_CHECKING:
     from ..report.frames import NotedFrame
     from ..report.render import Report, Summary
     from .aliasing import Aliasing
+    from .cr2 import BiasReduced
     from .row_limits import RowLimits
 
 
@@ -453,7 +453,7 @@ class LikelihoodResults(OrdinalResults):
             or self.fit.separation is not None
         ):
             return None
-        return cast(BiasReduced, self.fit.likelihood.bias_reduced(cluster))
+        return cast("BiasReduced", self.fit.likelihood.bias_reduced(cluster))
 
     # Likelihood
 

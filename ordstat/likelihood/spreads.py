@@ -88,7 +88,7 @@ def spread_limit(problem: Problem, optimum: Optimum) -> SpreadLimit | None:
     """The limit of a search whose spreads ended far apart; None if they did not, or if
     the likelihood decreases as they move further apart.
     """
-    if problem.sample.rows.scale is None or problem.in_blocks:
+    if problem.in_blocks:
         return None
     scales = _scales(problem)
     if not suspicious(optimum):

@@ -78,7 +78,7 @@ def certificate_text(
     else:
         ended = "Converged"
     if details or certificate.steps:
-        for label, value in certificate.details:
+        for label, value in certificate.figures:
             if label == "iterations":  # some methods list them again
                 continue
             if isinstance(value, (float, np.floating)):
