@@ -19,11 +19,11 @@ from ..judging.absent_levels import Present
 from ..judging.costs import require_differences, tolerance
 from ..likelihood.at_estimates import LikelihoodAtEstimates
 from ..likelihood.columns import CONSTANT, ColumnScales, sweep
-from ..likelihood.covariance_choice import WITHOUT_CR2
 from ..likelihood.fit import LikelihoodFit
 from ..likelihood.parameters import parameters
 from ..likelihood.problem import Problem, kept_columns
 from ..likelihood.regression import OrdinalRegression
+from ..likelihood.remedies import WITHOUT_CR2
 from ..newton import Blocks as Information
 from ..newton import Evaluation
 from ..online.online import OnlineMethod

@@ -19,19 +19,13 @@ from ..formula.smooths import UNPENALISED_TERMS
 from ..formula.survey import Survey
 from .elastic_net import ElasticNet
 from .fit import LikelihoodFit
+from .remedies import FEW_CLUSTERS, WITHOUT_CR2
 from .sandwich import SandwichCovariance
 from .user_scale import InverseInformation
 
 if TYPE_CHECKING:
     from ..formula.design import Design
 
-#: Fewer clusters than these make cluster-robust standard errors too small.
-FEW_CLUSTERS = 20
-#: What to use if CR2 is not available.
-WITHOUT_CR2 = (
-    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with"
-    " fewer, a random effect, (1 | g)."
-)
 NO_CR2 = (
     "a CR2 covariance is not defined where estimates are infinite, so there are no"
     f" standard errors. {WITHOUT_CR2}"

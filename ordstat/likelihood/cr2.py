@@ -15,8 +15,8 @@ from scipy.linalg import helmert
 from .._typing import FloatArray, IntArray
 from ..exceptions import OptionError
 from ..formula.row_blocks import row_blocks
-from .covariance_choice import WITHOUT_CR2
 from .problem import Problem
+from .remedies import WITHOUT_CR2
 from .scores import RowScores
 
 #: Largest work of CR2 by default (seconds) and on request (a minute or two); see

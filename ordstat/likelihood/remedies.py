@@ -1,4 +1,6 @@
-"""Advice for infinite or diverging estimates, with what the method supports."""
+"""Advice for infinite or diverging estimates and few clusters, with what the method
+supports.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,13 @@ if TYPE_CHECKING:
     from .results import LikelihoodResults
     from .rule import LikelihoodRule
 
+#: Fewer clusters than these make cluster-robust standard errors too small.
+FEW_CLUSTERS = 20
+#: What to use if CR2 is not available.
+WITHOUT_CR2 = (
+    f"With {FEW_CLUSTERS} clusters or more use {{'cluster': ..., 'type': 'CR1'}}; with"
+    " fewer, a random effect, (1 | g)."
+)
 #: Other ways to finite estimates.
 MERGE = "merge levels"
 DROP_COLUMN = "drop the column"
