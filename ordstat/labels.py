@@ -86,7 +86,20 @@ def labels_in_order(levels: Any, name: str = "levels") -> list[Any]:
     listed = list(levels)
     if len(set(listed)) < len(listed):
         raise OptionError(f"{name} names a label twice: {brief(listed)}.")
+    if any(label is None or label != label for label in listed):
+        raise OptionError(f"{name} must have no missing value; got {brief(listed)}.")
     return listed
+
+
+def _require_sortable(levels: list[Any]) -> None:
+    """OptionError for labels of kinds that have no common order."""
+    try:
+        sorted(levels)
+    except TypeError:
+        raise OptionError(
+            "levels must be labels that can be sorted, as those of classes_ are; got"
+            f" {brief(levels)}. Make all of them numbers, or all of them text."
+        ) from None
 
 
 def validated(
@@ -118,7 +131,9 @@ def validated(
         y = y.astype(y.dtype.newbyteorder("="), copy=False)
         if order is None:
             _check_kind(y)
-    if order is None:
+    if order is not None:
+        _require_sortable(order)
+    else:
         order = _sorted_order(
             y if classes is None else np.asarray(labels_in_order(classes, "classes"))
         )
@@ -131,7 +146,15 @@ def _check_kind(y: AnyArray) -> None:
     """
     try:
         check_classification_targets(y)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
+        if y.dtype == object and y.ndim == 1:
+            kinds = " or ".join(sorted({type(label).__name__ for label in y}))
+            raise ValueError(
+                # scikit-learn looks for the first words
+                f"Unknown label type: an array of objects of type {kinds}. y must hold"
+                " numbers, booleans or text. Convert it, as by y.astype(int), and leave"
+                " out rows without a label."
+            ) from error
         if type_of_target(y) != "continuous":
             raise
         values = np.unique(y)

@@ -179,6 +179,8 @@ def test_categories_without_rows_are_no_classes(X, codes):
         ),
         (["low", "low", "high"], OptionError, r"names a label twice"),
         ("low", OptionError, r"levels must list the labels.*'low'"),
+        (["low", None, "high"], OptionError, r"levels must have no missing value"),
+        ([1, "medium", "high"], OptionError, r"can be sorted.* got \[1, 'medium'"),
     ],
 )
 def test_wrong_levels_are_refused(X, strings, levels, error, message):
@@ -643,6 +645,21 @@ def test_labels_of_bytes_are_refused():
         match=r"y must hold numbers, booleans or text; got bytes. Use y.astype\(str\)",
     ):
         OrdinalClassifier().fit(np.arange(6.0)[:, None], np.array([b"a", b"b"] * 3))
+
+
+@pytest.mark.parametrize(
+    ("labels", "kinds"),
+    [
+        (["a", "b", None], "NoneType or str"),
+        ([1, "b", 2], "int or str"),
+        ([b"a", b"b", b"c"], "bytes"),
+        ([Decimal(1), Decimal(2), Decimal(3)], "Decimal"),
+    ],
+)
+def test_labels_that_are_objects_are_refused_by_their_type(labels, kinds):
+    y = np.array(labels * 2, dtype=object)
+    with pytest.raises(DataError, match=f"of type {kinds}. y must hold"):
+        OrdinalClassifier().fit(np.arange(6.0)[:, None], y)
 
 
 @pytest.mark.parametrize("path", ["answers.csv", Path("answers.csv")])

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pandas as pd
 
 from ..exceptions import DataError
-from ..formula.columns import refuse_other_files
+from ..formula.columns import from_arrow, refuse_other_files
 
 #: Rows of a block, where the source lets us choose: few megabytes, which stay near the
 #: processor.
@@ -97,7 +97,7 @@ class ParquetFiles:
                 for batch in file.iter_batches(
                     BLOCK, columns=stored, use_threads=False
                 ):
-                    frame = batch.to_pandas(split_blocks=True)
+                    frame = from_arrow(batch, split_blocks=True)
                     if given:
                         if stored:
                             rows = frame.set_axis(pd.RangeIndex(batch.num_rows))

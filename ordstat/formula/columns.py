@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
@@ -42,7 +43,7 @@ _WIDE = 99
 _SEVERAL = 16
 _COPIED = 1 << 20
 #: Below this floating-point numbers hold every whole number.
-_EXACT = 2.0**53
+EXACT = 2.0**53
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -59,7 +60,7 @@ def as_frame(data: Any) -> pd.DataFrame:
                 f" {{'x': [1, 2], 'g': ['a', 'b']}}; got {brief(dict(data))}."
             ) from error
     elif package == "pyarrow" and hasattr(data, "to_pandas"):
-        frame = data.to_pandas()
+        frame = from_arrow(data)
     elif package == "polars" and hasattr(data, "get_columns"):
         frame = _from_polars(data)
     if isinstance(frame, pd.DataFrame):
@@ -169,12 +170,28 @@ def unmasked(values: Any, name: str) -> Any:
     return values.data
 
 
+def from_arrow(data: Any, **options: Any) -> pd.DataFrame:
+    """A table or batch of pyarrow. Whole numbers of 64 bits stay whole beside missing
+    values: as floating-point numbers large ones, such as identifiers, would be equal.
+    """
+    pa = import_module("pyarrow")
+    whole = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
+    if any(column.null_count and column.type in whole for column in data.columns):
+        options["types_mapper"] = whole.get
+    return cast(pd.DataFrame, data.to_pandas(**options))
+
+
 def _from_polars(data: Any) -> pd.DataFrame:
     """By narwhals: polars' own conversion needs pyarrow."""
     import narwhals as nw
 
-    columns = {}
+    columns: dict[str, Any] = {}
+    whole = {nw.Int64: "Int64", nw.UInt64: "UInt64"}
     for series in nw.from_native(data, eager_only=True).iter_columns():
+        kind = whole.get(type(series.dtype))
+        if kind is not None and series.null_count():
+            columns[series.name] = pd.array(series.to_list(), dtype=kind)
+            continue
         columns[series.name] = series.to_numpy()
         if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
             columns[series.name] = pd.Categorical(
@@ -320,11 +337,13 @@ def read(column: pd.Series) -> Column:
         return _factor(codes, labels, str(column.name))
     if kind in NUMBERS:
         try:
+            if kind == "integer":
+                return _numbers(column.astype("Int64"))
             return _numbers(pd.to_numeric(column).astype(float))
         except OverflowError as error:
             raise DataError(
-                f"Column {column.name!r} holds a whole number that is too large;"
-                " rescale it."
+                f"Column {column.name!r} holds a whole number that is too large."
+                " Rescale it, or make text of it if it names levels or groups."
             ) from error
     must = "it must hold numbers, booleans, text or categoricals"
     do = _conversion(f"data[{column.name!r}]", kind)
@@ -366,6 +385,8 @@ def _numbers(column: pd.Series) -> Column:
     """
     options: dict[str, Any] = {}
     if not isinstance(column.dtype, np.dtype):
+        if pd.api.types.is_integer_dtype(column.dtype):
+            return _whole(column)
         options = {"dtype": float, "na_value": np.nan}
     values = column.to_numpy(**options)
     if values.dtype.kind in "iu":
@@ -380,6 +401,20 @@ def _numbers(column: pd.Series) -> Column:
         np.isinf(values), column.index, f"Column {str(column.name)!r}", "infinite", rest
     )
     missing = np.isnan(values)
+    return Column(values, missing if missing.any() else None)
+
+
+def _whole(column: pd.Series) -> Column:
+    """Whole numbers of a type that has missing values; floating-point numbers would not
+    tell large ones apart.
+    """
+    missing = column.isna().to_numpy()
+    if missing.all():
+        return Column(np.full(len(column), np.nan), missing)
+    signed = pd.api.types.is_signed_integer_dtype(column.dtype)
+    # a missing row gets a number of the column, so that no level is added
+    some = column.iloc[int(np.argmin(missing))]
+    values = column.to_numpy(dtype=np.int64 if signed else np.uint64, na_value=some)
     return Column(values, missing if missing.any() else None)
 
 
@@ -468,7 +503,7 @@ def _read_at_once(names: Iterable[str], frame: pd.DataFrame) -> dict[str, Column
         return {}
     low = values.min(initial=0.0)
     high = values.max(initial=0.0)
-    if not (low > -_EXACT and high < _EXACT):  # none is missing or infinite either
+    if not (low > -EXACT and high < EXACT):  # none is missing or infinite either
         return {}
     return dict(zip(names, map(Column, values.T), strict=True))
 

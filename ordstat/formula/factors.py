@@ -16,7 +16,7 @@ from .._typing import BoolArray, FloatArray
 from ..checks import advice, suggest, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
-from .columns import Columns, Factor, Value, factor_of, instead_of
+from .columns import EXACT, Columns, Factor, Value, factor_of, instead_of
 from .names import CODED
 from .ordered_effects import EFFECTS
 from .parse import (
@@ -367,7 +367,8 @@ class Interpreter:
             case ast.Constant(value=int() | float() as number) if (
                 abs(number) <= LARGEST
             ):
-                return np.float64(number)
+                large = isinstance(number, int) and abs(number) >= EXACT
+                return number if large else np.float64(number)
             case ast.Name():
                 return self._lookup(str(dotted_name(node)))
             case ast.Attribute() if str(dotted_name(node)) in self.columns:
