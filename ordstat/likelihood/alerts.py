@@ -32,6 +32,8 @@ _LEVEL = 1e-7
 
 # Most estimates that a warning names; it counts the others.
 _NAMED = 5
+# Most aliased columns that a warning names.
+_ALIASED = 20
 
 #: Names that columns of counts often have.
 _COUNTS = {
@@ -179,7 +181,8 @@ def _aliased_alerts(
     if names:
         yield (
             DataWarning,
-            f"aliased with earlier columns, so not estimated (NA): {', '.join(names)}.",
+            "aliased with earlier columns, so not estimated (NA):"
+            f" {first_few(names, _ALIASED)}.",
         )
 
 
@@ -221,7 +224,7 @@ def _constant_columns(
             constant,
             (
                 "constant to 7 digits in the rows used, so aliased with the thresholds"
-                f" and not estimated (NA): {', '.join(constant)}.{centre}"
+                f" and not estimated (NA): {first_few(constant, _ALIASED)}.{centre}"
             ),
         )
 

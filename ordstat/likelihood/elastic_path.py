@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray, Progress
-from ..checks import ticking
+from ..checks import require_memory, ticking
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace, least_expected
 from ..formula.sample import PenalisedColumns, Rows, Sample
@@ -142,9 +142,15 @@ class Groups:
             return single
         of_column = [m * np.arange(layout.thresholds) + j for j in range(1, m)]
         of_column += list(np.arange(layout.n_alpha, layout.size)[:, None])
-        turn = np.eye(marks.group.size)
+        size = marks.group.size
+        require_memory(
+            f"The map of {size:,} columns to orthonormal groups",
+            24.0 * size**2,
+            "Give ElasticNet(groups=False).",
+        )
+        turn = np.eye(size)
         steps = _steps(problem, net.standardize)
-        sign_of_steps = np.zeros(marks.group.size)
+        sign_of_steps = np.zeros(size)
         for columns, block, sign in steps:
             turn[np.ix_(columns, columns)] = block
             sign_of_steps[columns] = sign
@@ -183,7 +189,7 @@ class Groups:
             size=np.array([size for _, _, size, _ in groups]),
             lower=np.where(sign_of > 0.0, 0.0, -np.inf),
             upper=np.where(sign_of < 0.0, 0.0, np.inf),
-            turn=turn,
+            turn=None if np.array_equal(turn, np.eye(size)) else turn,
         )
 
     @classmethod
@@ -291,7 +297,7 @@ def _orthonormal(problem: Problem, columns: IntArray) -> FloatArray:
 def _turned(problem: Problem, turn: FloatArray | None) -> LikelihoodRows:
     """The rows of a problem with its standardised columns times `turn`."""
     plain = problem.rows
-    if turn is None or np.array_equal(turn, np.eye(len(turn))):
+    if turn is None:
         return plain
     rows = plain.model_rows(slice(None))
     q = rows.w.shape[1] - 1
@@ -413,6 +419,11 @@ class PenalisedRows:
     def information(
         self, theta: FloatArray, b: FloatArray, active: IntArray
     ) -> Blocks | None:
+        require_memory(
+            f"The curvature of {active.size:,} coefficients that are not 0",
+            24.0 * active.size**2,
+            self._with_less_memory,
+        )
         if self.sparse is None:
             blocks = self._dense_information(theta, b, active)
         else:
@@ -420,6 +431,13 @@ class PenalisedRows:
         if blocks is None or self.problem.family.concave:
             return blocks
         return positive_factor(blocks)[0]
+
+    @property
+    def _with_less_memory(self) -> str:
+        """What to do where the curvature of all coefficients does not fit in."""
+        if self.sparse is None:
+            return "Give ElasticNet a larger lambda, or l1_ratio=1."
+        return "Give ElasticNet a larger lambda, or a ridge, l1_ratio=0."
 
     @property
     def has_products(self) -> bool:

@@ -68,6 +68,8 @@ _MOST_COUPLED_LEVELS = 2_000
 #: The information matrix of more columns takes minutes for each step of Newton's
 #: method.
 _MOST_COLUMNS = 5_000
+#: Bytes of the information matrix and its factors for each pair of columns.
+_PAIR_BYTES = 64.0
 #: In other families than cumulative and sequential ones each row has a number for every
 #: pair of levels: with more levels a step of Newton's method takes seconds for each
 #: thousand rows.
@@ -196,13 +198,8 @@ class OrdinalRegression(Method):
             from .monotone import check_monotone
 
             check_monotone(self, sample)
-        dense = sparse_part(sample.X) is None
-        if dense and sample.X.shape[1] > _MOST_COLUMNS:
-            raise DataError(
-                f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"
-                f" {sample.X.shape[1]:,}. Choose fewer columns, or a kernel method such"
-                " as 'redsvm'."
-            )
+        if self._forms_information(sample):
+            self._check_columns(sample)
         free = self.link if isinstance(self._latent(), FlexibleLink) else None
         check_random(
             sample,
@@ -214,6 +211,30 @@ class OrdinalRegression(Method):
                 "a free parameter of link=": free,
             },
         )
+
+    def _forms_information(self, sample: Sample) -> bool:
+        """Whether the fit has a matrix with an entry for each pair of columns."""
+        if sparse_part(sample.X) is not None:
+            return False
+        net = self.elastic_net
+        wide = sample.X.shape[1] > sample.n
+        return net is None or (net.l1_ratio == 0.0 and not wide)
+
+    def _check_columns(self, sample: Sample) -> None:
+        """DataError for more columns than the available time and memory allow."""
+        n, p = sample.X.shape
+        ridge = None if self.elastic_net is not None else _penalty(self.penalty)
+        instead = "a lasso, penalty=ElasticNet()"
+        if isinstance(ridge, Ridge) and p > n:
+            lam = ridge.weight / sample.case_weights.sum()
+            instead = f"the same ridge as ElasticNet(l1_ratio=0, lambdas={lam:.6g})"
+        instead = f"Choose fewer columns, or give {instead}."
+        if p > _MOST_COLUMNS:
+            raise DataError(
+                f"{type(self).__name__} takes at most {_MOST_COLUMNS:,} columns; got"
+                f" {p:,}. {instead}"
+            )
+        require_memory(f"The information of {p:,} columns", _PAIR_BYTES * p**2, instead)
 
     def check_size(self, sample: Sample) -> None:
         """Raise an error for too many levels for the available time and memory."""

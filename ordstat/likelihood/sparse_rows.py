@@ -19,7 +19,6 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .._typing import FloatArray, IntArray
-from ..checks import require_memory
 from ..formula.row_blocks import row_blocks
 from ..formula.sparse import SparseColumns, sparse_part
 from ..newton import Blocks
@@ -67,12 +66,6 @@ class StandardColumns:
 
     def gram(self, weights: FloatArray) -> FloatArray:
         """(p, p) X_s' diag(weights) X_s."""
-        p = self.mean.size
-        require_memory(
-            f"The curvature of {p} coefficients that are not 0",
-            24.0 * p**2,
-            "Give ElasticNet a larger lambda, or a ridge, l1_ratio=0.",
-        )
         matrix = self.X.matrix
         weighted = matrix.multiply(weights[:, None]).tocsr()
         products = (matrix.T @ weighted).toarray()

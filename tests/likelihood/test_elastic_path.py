@@ -16,6 +16,7 @@ from ordstat import (
     DataWarning,
     ElasticNet,
     OptionError,
+    OrdinalClassifier,
     ordfit,
 )
 from ordstat.likelihood import elastic_path
@@ -225,6 +226,28 @@ def test_a_wide_ridge_is_that_of_rows_for_columns():
     columns = ordfit("y ~ .", frame.drop(columns="c"), penalty=apart)
     np.testing.assert_allclose(wide.path["df"], columns.path["df"], rtol=1e-3)
     np.testing.assert_allclose(wide.path["loglik"], columns.path["loglik"], rtol=1e-5)
+
+
+@pytest.mark.parametrize("l1_ratio", [0.0, 0.5, 1.0])
+def test_very_many_columns_are_those_that_vary(l1_ratio):
+    rng = np.random.default_rng(3)
+    n, p = 40, 5_200
+    X = np.zeros((n, p))
+    varies = rng.choice(p, 60, replace=False)
+    X[:, varies] = rng.standard_normal((n, 60))
+    y = np.arange(n) % 3
+    net = ElasticNet(l1_ratio=l1_ratio, lambdas=0.1)
+    with pytest.warns(DataWarning, match="and 5120 more"):
+        fit = OrdinalClassifier("logit", penalty=net).fit(X, y).results_
+    few = OrdinalClassifier("logit", penalty=net).fit(X[:, varies], y).results_
+    np.testing.assert_allclose(fit.coef.to_numpy()[varies], few.coef, atol=1e-6)
+    assert fit.path["gap"].max() < 1e-6
+
+
+def test_a_single_ridge_names_the_path_that_takes_very_many_columns():
+    X = np.random.default_rng(4).standard_normal((20, 5_001))
+    with pytest.raises(DataError, match=r"ElasticNet\(l1_ratio=0, lambdas=0\.1\)"):
+        OrdinalClassifier("logit", penalty=2.0).fit(X, np.arange(20) % 3)
 
 
 def test_folds_standardise_their_own_columns():
