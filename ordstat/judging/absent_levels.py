@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._typing import FloatArray, IntArray, Progress
+from ..exceptions import DataError
 from ..fit import Fit, GapRule, Rule
 from ..formula.sample import Rows, Sample
 from .costs import CostMatrix, named_costs
@@ -22,9 +23,21 @@ def fit_levels_present(
 ) -> Any:
     """Fit to rows that may lack levels. The rule knows all levels, but predicts only
     levels with rows.
+
+    Raises
+    ------
+    DataError
+        All rows of positive weight are in one level, as in a part of the rows.
     """
     told = () if progress is None else (progress,)
-    if method.supports.absent_levels or (present := Present.of(sample)).all:
+    present = Present.of(sample)
+    if present.codes.size < 2:
+        raise DataError(
+            "The response must have rows in at least two levels; all"
+            f" {np.count_nonzero(sample.case_weights)} rows of positive weight are in"
+            " one. Give it rows of another level, or fewer folds."
+        )
+    if method.supports.absent_levels or present.all:
         fit = method.fit(sample, rng, *told)
     else:
         narrow = present.method(method).fit(present.among(sample), rng, *told)

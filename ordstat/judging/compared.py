@@ -151,6 +151,9 @@ SHOWN = (
     "log-loss",
 )
 _DIFFERENCE = ("difference", "std_error", "lower", "upper", "statistic", "p_value")
+#: Values of two methods that differ by less than this share are equal but for rounding,
+#: which no test should call a difference.
+_TIED = 1e-14
 # Most letters of a method's name in print.
 _LONGEST = 22
 
@@ -459,7 +462,8 @@ class Comparison(Reported):
             reference = values[self.labels.index(against)]
             with np.errstate(invalid="ignore"):
                 unknown = (np.isinf(values) & np.isinf(reference)).any(axis=1)
-                values = values - reference
+                tied = np.isclose(values, reference, rtol=_TIED, atol=0.0)
+                values = np.where(tied, 0.0, values - reference)
             values[unknown] = np.nan  # infinity minus infinity
         order = [label for label in self._order(measure) if label != against]
         return {label: values[self.labels.index(label)] for label in order}
