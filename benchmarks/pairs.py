@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -122,6 +123,12 @@ def work() -> None:
         print(seconds, flush=True)
 
 
+def _seconds_of_children() -> float:
+    """Processor seconds of the processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Side:
     """A process that works in a folder."""
 
@@ -152,7 +159,7 @@ class Side:
 
     def start(self, job: str) -> float:
         """From the start of a process to the first summary."""
-        begun = os.times().children_user + os.times().children_system
+        begun = _seconds_of_children()
         command = [sys.executable, "-c", START]
         subprocess.run(
             command,
@@ -161,7 +168,7 @@ class Side:
             cwd=self.folder,
             env=self.environment,
         )
-        return os.times().children_user + os.times().children_system - begun
+        return _seconds_of_children() - begun
 
 
 def compared(job: str, ways: list[Callable[[str], float]], n_rounds: int) -> str:
