@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from ._typing import AnyArray, BoolArray, Progress
+from ._typing import AnyArray, BoolArray, FloatArray, Progress
 from .exceptions import DataError, OptionError
 
 T = TypeVar("T")
@@ -189,6 +189,20 @@ def function_given(name: str, value: Any) -> Callable[..., Any]:
     if not callable(value):
         raise _wrong(name, value, "a function")
     return cast(Callable[..., Any], value)
+
+
+def numbers_given(value: Any) -> FloatArray:
+    """The value as an array of numbers; a single NaN if it holds something else.
+
+    Examples
+    --------
+    >>> numbers_given([1, 2]).tolist(), numbers_given("high").tolist()
+    ([1.0, 2.0], nan)
+    """
+    try:
+        return np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
 
 
 def listed(given: Any) -> list[Any]:

@@ -273,4 +273,4 @@ def _log_probabilities(fit: LikelihoodResults) -> FloatArray:
     """(N,) log-probability of the level of each row."""
     sample = fit.design.sample
     log_p = fit.family.log_probabilities(fit.rule.eta(sample.rows))
-    return np.asarray(log_p[np.arange(sample.n), sample.y])
+    return log_p[np.arange(sample.n), sample.y]

@@ -72,7 +72,7 @@ def _preferences(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     if isinstance(rule, CostRule):
         return -expected_costs(rule.probabilities(rows, scores), rule.cost)
     if isinstance(rule, ModalRule):
-        return np.asarray(rule.probabilities(rows))
+        return rule.probabilities(rows)
     if scores.ndim == 2:
         return np.asarray(scores, dtype=np.float64)
     gaps = in_order(cast(GapRule, rule).gaps(rows, scores))
@@ -85,9 +85,9 @@ def _leanings(rule: Rule, rows: Rows, scores: FloatArray) -> FloatArray:
     or score less their threshold.
     """
     if scores.ndim == 2:
-        return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores[:, 1] - scores[:, 0]
     if not isinstance(rule, CostRule):
-        return np.asarray(cast(GapRule, rule).gaps(rows, scores)[:, 0])
+        return cast(GapRule, rule).gaps(rows, scores)[:, 0]
     cost = rule.cost.matrix(2)
     with np.errstate(divide="ignore", invalid="ignore"):  # a mistake may be free
         return np.asarray(

@@ -35,7 +35,7 @@ def expected_costs(
     """
     if cost == CostMatrix.classification():
         return 1.0 - probabilities
-    return np.asarray(probabilities @ cost.matrix(probabilities.shape[1]))
+    return probabilities @ cost.matrix(probabilities.shape[1])
 
 
 def least_expected(probabilities: FloatArray, cost: CostMatrix | Decision) -> IntArray:

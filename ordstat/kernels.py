@@ -192,8 +192,8 @@ class Distance(Kernel):
         return -2.0 * self.origin(X)
 
     def origin(self, X: FloatArray) -> FloatArray:
-        return np.asarray(
-            -(np.abs(X).sum(axis=1) if self.order == 1 else np.sqrt(squared_length(X)))
+        return -(
+            np.abs(X).sum(axis=1) if self.order == 1 else np.sqrt(squared_length(X))
         )
 
     def radius(self, n_columns: int, half_width: float = 1.0) -> float:

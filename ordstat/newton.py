@@ -326,7 +326,7 @@ class Blocks:
         dense = self.dense()
         units = np.sqrt(np.maximum(np.diag(dense), np.finfo(float).tiny))
         values, vectors = np.linalg.eigh(dense / np.outer(units, units))
-        return np.asarray(vectors[:, values <= _FLAT] / units[:, None])
+        return vectors[:, values <= _FLAT] / units[:, None]
 
     def condition_number(self) -> float:
         """Largest over smallest eigenvalue; NaN for a large matrix."""

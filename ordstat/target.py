@@ -135,4 +135,4 @@ def case_weights(newdata: Any, weights: Any, complete: BoolArray) -> FloatArray:
             "weights= must be positive in some row of newdata that has all values; it"
             " is not."
         )
-    return np.asarray(values[complete])
+    return values[complete]

@@ -325,7 +325,7 @@ class WeakEnsemble(RoundsMethod):
         theta: FloatArray | None,
         scores: FloatArray,
     ) -> FloatArray:
-        return np.asarray(scores[:, None] - cast(FloatArray, theta))
+        return scores[:, None] - cast(FloatArray, theta)
 
     def rule(
         self, train: DistinctRows, potential: Any, theta: FloatArray | None

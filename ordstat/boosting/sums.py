@@ -139,9 +139,7 @@ class DirectionSum(InRounds):
         """
         sizes = np.abs(self.directions[:, :-1])
         total = sizes.sum(axis=1, keepdims=True)
-        return np.asarray(
-            np.abs(self.round_weights) @ (sizes / np.where(total > 0.0, total, 1.0))
-        )
+        return np.abs(self.round_weights) @ (sizes / np.where(total > 0.0, total, 1.0))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import chdtrc, chdtri, fdtrc, fdtri
 
 from .._typing import FloatArray
-from ..checks import one_of
+from ..checks import numbers_given, one_of
 from ..exceptions import OptionError
 from ..likelihood.standard_errors import two_sided
 from .average import pairs_of
@@ -127,10 +127,7 @@ def _row(name: Any, row: Any, names: Sequence[str]) -> FloatArray:
     """(n,) coefficients; OptionError unless there is one finite number for
     each mean.
     """
-    try:
-        coefficients = np.asarray(row, dtype=np.float64)
-    except (TypeError, ValueError):
-        coefficients = np.zeros(0)
+    coefficients = numbers_given(row)
     if (
         coefficients.shape != (len(names),)
         or not np.isfinite(coefficients).all()

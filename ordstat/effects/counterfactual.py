@@ -268,7 +268,7 @@ def combined(points: Sequence[Rows], coefficients: FloatArray) -> Rows:
             return None
         factors = coefficients if parts[0].ndim == 1 else coefficients[:, :, None]
         moved = (factors[:, j] * (part - parts[0]) for j, part in enumerate(parts) if j)
-        return np.asarray(sum(moved, np.zeros_like(parts[0])))
+        return sum(moved, np.zeros_like(parts[0]))
 
     names = [field.name for field in fields(Rows) if field.name != "random"]
     sums: dict[str, Any] = {

@@ -267,9 +267,7 @@ class ReferenceGrid:
                     axis=list(self.values).index(inner), keepdims=True
                 )
                 weights *= together / np.maximum(number, 1)
-        return np.asarray(
-            (weights.reshape(self.kept.shape) * self.kept)[self.occurring]
-        )
+        return (weights.reshape(self.kept.shape) * self.kept)[self.occurring]
 
     @property
     def shape(self) -> tuple[int, ...]:

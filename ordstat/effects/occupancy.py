@@ -25,6 +25,7 @@ from ..checks import (
     label_texts,
     listed,
     number,
+    numbers_given,
     one_of,
     whole,
 )
@@ -510,12 +511,10 @@ def _of_normal_draws(
 def _steps(times: Any, origin: float) -> FloatArray:
     """(T, 2) times and the times since the ones before."""
     number("origin", origin)
-    try:
-        values = np.asarray(times, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.zeros(0)
-    gaps = np.diff(values, prepend=origin) if values.ndim == 1 else np.zeros(0)
-    if not values.size or not np.isfinite(values).all() or not (gaps > 0.0).all():
+    values = numbers_given(times)
+    gaps = np.diff(np.atleast_1d(values), prepend=origin)
+    rising = np.isfinite(gaps).all() and (gaps > 0.0).all()
+    if values.ndim != 1 or not values.size or not rising:
         raise OptionError(
             "times must be finite numbers that rise, the first after"
             f" origin={origin:g}; got {times!r}."

@@ -93,24 +93,19 @@ class Superiority(Emmeans):
             0.0, 1.0, self.averages, errors, self.level
         )
         statistic, df = averager.log_odds_test(self.averages, errors)
-        numbers = [
-            _measured(c, errors[:, 0], lower[:, 0], upper[:, 0], name)
-            for name in MEASURES
-        ]
-        cells = self.cells.loc[np.repeat(self.cells.index, len(MEASURES))]
-        table = cells.reset_index(drop=True)
-        table["measure"] = list(MEASURES) * len(c)
-        columns = np.stack(numbers, axis=1).reshape(-1, 4)
-        table["estimate"] = columns[:, 0]
-        table["std_error"] = columns[:, 1]
+        tests = {"p_value": two_sided(statistic[:, 0], df[:, 0])}
         if averager.shows_df:
             finite = np.where(np.isinf(df[:, 0]), np.nan, df[:, 0])
-            table["df"] = np.repeat(finite, len(MEASURES))
-        p_values = two_sided(statistic[:, 0], df[:, 0])
-        table["p_value"] = np.repeat(p_values, len(MEASURES))
-        table["lower"] = columns[:, 2]
-        table["upper"] = columns[:, 3]
-        return table
+            tests = {"df": finite, **tests}
+        tables = []
+        for name in MEASURES:
+            estimate, error, low, high = _measured(
+                c, errors[:, 0], lower[:, 0], upper[:, 0], name
+            )
+            numbers = {"estimate": estimate, "std_error": error, **tests}
+            numbers |= {"lower": low, "upper": high}
+            tables.append(self.cells.assign(measure=name, **numbers))
+        return pd.concat(tables).sort_index(kind="stable").reset_index(drop=True)
 
     @property
     def table_notes(self) -> list[str]:
@@ -126,15 +121,14 @@ class Superiority(Emmeans):
         ]
         table = self.frame
         table = table[table["measure"] == "NNT"]
-        if len(table):
-            words = ["limits are 1 / limits of the win difference; no standard error"]
-            if (table["estimate"] < 0.0).any():
-                words.append("negative where the first level is worse")
-            if table["lower"].isna().any():
-                words.append(
-                    "without limits where the interval of the win difference contains 0"
-                )
-            notes.insert(-1, f"NNT: {'; '.join(words)}.")
+        words = ["limits are 1 / limits of the win difference; no standard error"]
+        if (table["estimate"] < 0.0).any():
+            words.append("negative where the first level is worse")
+        if table["lower"].isna().any():
+            words.append(
+                "without limits where the interval of the win difference contains 0"
+            )
+        notes.insert(-1, f"NNT: {'; '.join(words)}.")
         return notes
 
     @property
@@ -155,8 +149,8 @@ def _measured(
     lower: FloatArray,
     upper: FloatArray,
     measure: str,
-) -> FloatArray:
-    """(C, 4) estimate, standard error and limits of one measure, from those of the win
+) -> list[FloatArray]:
+    """(C,) estimate, standard error and limits of one measure, from those of the win
     probability.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -174,7 +168,7 @@ def _measured(
             error = np.full_like(error, np.nan)
         else:
             parts = [c, lower, upper]
-    return np.column_stack([parts[0], error, parts[1], parts[2]])
+    return [parts[0], error, *parts[1:]]
 
 
 def superiority(

@@ -365,4 +365,4 @@ def _root(term: RandomTerm, K: pd.DataFrame, n: int) -> FloatArray:
             f"{name} must be positive definite; its smallest eigenvalue is"
             f" {eigenvalues[0]:.3g}."
         )
-    return np.asarray(np.linalg.cholesky(0.5 * (values + values.T)))
+    return np.linalg.cholesky(0.5 * (values + values.T))

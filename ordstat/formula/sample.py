@@ -206,7 +206,7 @@ class Sample:
         if self.highest is None:
             return np.zeros(self.n, dtype=bool)
         last = self.n_levels - 1
-        return np.asarray((self.y > 0) & (self.highest < last) & ~self.exact)
+        return (self.y > 0) & (self.highest < last) & ~self.exact
 
     def exact_counts(self) -> FloatArray:
         """(K,) weighted counts of the answers that are one level."""
@@ -230,7 +230,7 @@ class Sample:
         np.divide(weights[~exact], mass, out=shares, where=mass > 0.0)
         size = self.n_levels + 1
         change = np.bincount(low, shares, size) - np.bincount(beyond, shares, size)
-        return np.asarray(counts * (1.0 + np.cumsum(change)[:-1]))
+        return counts * (1.0 + np.cumsum(change)[:-1])
 
     def among(self, present: BoolArray) -> Sample:
         """The sample with codes for only the levels that are present (K,).

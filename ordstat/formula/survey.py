@@ -12,7 +12,7 @@ import pandas as pd
 
 from .._typing import BoolArray, FloatArray, IntArray
 from ..advice import with_advice
-from ..checks import flag, fraction, one_of, refuse
+from ..checks import flag, fraction, numbers_given, one_of, refuse
 from ..exceptions import DataError, OptionError
 from .columns import Column, Columns, Factor, find_column
 from .inputs import numbers, vector
@@ -63,12 +63,12 @@ class Linearised:
     @cached_property
     def has_rows(self) -> BoolArray:
         """(G,) bool of the units."""
-        return np.asarray(np.bincount(self.psu, minlength=self.stratum.size) > 0)
+        return np.bincount(self.psu, minlength=self.stratum.size) > 0
 
     @cached_property
     def stratum_has_rows(self) -> BoolArray:
         """(H,) bool of the strata."""
-        return np.asarray(
+        return (
             np.bincount(self.stratum[self.has_rows], minlength=self.fraction.size) > 0
         )
 
@@ -167,7 +167,7 @@ class Linearised:
         share = 1.0
         if self.lonely == "average":
             share = strata / (strata - int(lonely.sum()))
-        return np.asarray(centred.T @ centred * share)
+        return centred.T @ centred * share
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -513,7 +513,7 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
             "replicates= is a frame with another index than the data. Reindex it, or"
             " pass .to_numpy()."
         )
-    weights = _numbers(values)
+    weights = numbers_given(values)
     if weights.ndim != 2 or weights.shape[0] != len(frame) or weights.shape[1] < 2:
         must = f"a list of 2 or more columns, or {len(frame)} rows of as many numbers"
         raise DataError(
@@ -528,7 +528,7 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         ".",
     )
     n = weights.shape[1]
-    factor = _numbers(
+    factor = numbers_given(
         asked.scale if asked.type is None else FACTORS[asked.type](n, asked.rho or 0.0)
     )
     if factor.shape not in ((), (n,)) or not (
@@ -544,11 +544,3 @@ def _replicates(asked: SurveyDesign, frame: pd.DataFrame) -> Replicates:
         mse=asked.mse,
         kind=asked.type or "scaled",
     )
-
-
-def _numbers(values: Any) -> FloatArray:
-    """The values as an array, a single NaN if they are not numbers."""
-    try:
-        return np.array(values, dtype=float)
-    except (TypeError, ValueError):
-        return np.array(np.nan)

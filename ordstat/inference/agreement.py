@@ -25,7 +25,7 @@ from scipy.special import stdtrit
 
 from .._typing import FloatArray, IntArray
 from ..advice import with_advice
-from ..checks import brief, counted, fraction, one_of
+from ..checks import brief, counted, fraction, numbers_given, one_of
 from ..exceptions import DataError, DataWarning, OptionError, warn
 from ..formula.columns import as_frame
 from ..formula.inputs import read_items
@@ -274,10 +274,7 @@ def _weight_matrix(
             ranks = np.cumsum(counts) - 0.5 * counts
             cost = (ranks[:, None] - ranks) ** 2
         return np.asarray(1.0 - cost / cost.max())
-    try:
-        matrix = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        matrix = np.zeros(0)
+    matrix = numbers_given(given)
     right = (
         matrix.shape == (q, q)
         and bool(((matrix >= 0.0) & (matrix <= 1.0)).all())

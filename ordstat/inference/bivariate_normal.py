@@ -54,7 +54,7 @@ def probability_below(h: FloatArray, k: FloatArray, rho: float) -> FloatArray:
 def cells_of(grid: FloatArray) -> FloatArray:
     """(..., I, J) values of cells from those at their corners (..., I+1, J+1)."""
     rows = grid[..., 1:, :] - grid[..., :-1, :]
-    return np.asarray(rows[..., 1:] - rows[..., :-1])
+    return rows[..., 1:] - rows[..., :-1]
 
 
 def cell_probabilities(a: FloatArray, b: FloatArray, rho: float) -> FloatArray:

@@ -180,4 +180,4 @@ def _stacked_covariance(
 
 
 def _gram(X: FloatArray, weights: FloatArray) -> FloatArray:
-    return np.asarray((X * weights[:, None]).T @ X)
+    return (X * weights[:, None]).T @ X

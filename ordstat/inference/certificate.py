@@ -126,7 +126,7 @@ def _eigenvalues(fit: LikelihoodFit) -> FloatArray:
     if not np.isfinite(covariance).all():
         return np.full(len(covariance), np.nan)
     with np.errstate(divide="ignore"):
-        return np.asarray(1.0 / np.linalg.eigvalsh(covariance))
+        return 1.0 / np.linalg.eigvalsh(covariance)
 
 
 def _gradient_and_error(r: LikelihoodResults) -> tuple[FloatArray, FloatArray]:

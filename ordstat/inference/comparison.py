@@ -43,9 +43,7 @@ def without_rounding(
     values, and small values on 0 df.
     """
     tiny = np.abs(statistic) <= _ROUNDING * (1.0 + np.abs(loglik))
-    return np.asarray(
-        np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic)
-    )
+    return np.where(tiny & ((statistic < 0.0) | (df <= 0.0)), 0.0, statistic)
 
 
 #: A gradient above this shows that the log-likelihood is not near its maximum, or near

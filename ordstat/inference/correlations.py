@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri
@@ -217,7 +216,7 @@ def _threshold_influence(thresholds: FloatArray) -> FloatArray:
     levels = np.arange(thresholds.size + 1)
     below = levels <= levels[:-1, None]
     surplus = below - ndtr(thresholds)[:, None]
-    return np.asarray(surplus / density(thresholds)[:, None])
+    return surplus / density(thresholds)[:, None]
 
 
 def _joint_maximum(
@@ -335,7 +334,7 @@ def _serial_slopes(
 def _serial_scores(z: FloatArray, y: IntArray, b: FloatArray, rho: float) -> FloatArray:
     """(N,) derivatives by rho of log P(y | z)."""
     slopes, p = _serial_slopes(z, y, b, rho)
-    return np.asarray(slopes / np.maximum(p, _LEAST))
+    return slopes / np.maximum(p, _LEAST)
 
 
 def _serial_error(
@@ -353,25 +352,17 @@ def _serial_error(
         return (np.asarray(w @ scores / n),)
 
     size = min(_STEP, (1.0 - abs(rho)) / 4.0)
-    means = []
-    for step in size * np.eye(place.size):
-        move = partial(_moved, mean_score, place, step)
-        means.append(float(five_points(move)[0]) / size)
+
+    def slope(step: FloatArray) -> float:
+        (moved,) = five_points(lambda k: mean_score(place + k * step))
+        return float(moved) / size
+
+    means = [slope(step) for step in size * np.eye(place.size)]
     influence = _serial_scores(z, y, b, rho)
     influence += means[0] * z + means[1] * (z**2 - 1.0) / 2.0
     influence += (np.array(means[2:-1]) @ _threshold_influence(b))[y]
     influence /= -means[-1]
     return float(np.sqrt(w @ influence**2) / n)
-
-
-def _moved(
-    function: Callable[[FloatArray], tuple[FloatArray]],
-    place: FloatArray,
-    step: FloatArray,
-    k: int,
-) -> tuple[FloatArray]:
-    """The function k steps away from a place."""
-    return function(place + k * step)
 
 
 def _probit_maximum(

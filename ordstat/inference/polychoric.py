@@ -448,7 +448,7 @@ def _pair(first: _Item, second: _Item, w: FloatArray, ml: bool) -> Correlation:
 def _present_codes(codes: IntArray) -> IntArray:
     """Codes 0, 1, ... of the levels that occur."""
     occurs = np.bincount(codes) > 0
-    return np.asarray((np.cumsum(occurs) - 1)[codes])
+    return (np.cumsum(occurs) - 1)[codes]
 
 
 def _counts(x: IntArray, y: IntArray, w: FloatArray) -> FloatArray:

@@ -28,7 +28,7 @@ from scipy.special import expit, logit, ndtr, ndtri
 from .._typing import FloatArray
 from ..advice import with_advice
 from ..checks import fraction as share_of_one
-from ..checks import number, whole
+from ..checks import number, numbers_given, whole
 from ..exceptions import OptionError
 
 #: Share of the rows in the first of two equal groups.
@@ -372,10 +372,7 @@ def _shifted(first: FloatArray, ratio: float) -> FloatArray:
 
 def _probabilities(name: str, given: Any, averaged: bool = False) -> FloatArray:
     """(K,) shares of levels; a level may be without rows in one group, not in both."""
-    try:
-        p = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
-        p = np.zeros(0)
+    p = numbers_given(given)
     possible = p > 0.0 if averaged else p >= 0.0
     shares = p.ndim == 1 and p.size >= 2 and bool(possible.all())
     if not shares or abs(p.sum() - 1.0) > _ROUNDED:

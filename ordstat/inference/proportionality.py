@@ -428,7 +428,7 @@ def score_equality(
 
 def estimated_columns(r: LikelihoodResults) -> BoolArray:
     """(D,) location columns that are not aliased."""
-    return np.asarray(~r.fit.aliased[r.parameters.of("location")])
+    return ~r.fit.aliased[r.parameters.of("location")]
 
 
 def _freed_model(r: LikelihoodResults, freed: BoolArray) -> tuple[Sample, FloatArray]:

@@ -159,7 +159,7 @@ def design_errors(
 ) -> FloatArray:
     """(P,) standard errors of estimates from influence functions (N, P), weights w."""
     totals = sums_by(survey.psu, w[:, None] * influence, survey.stratum.size)
-    return np.asarray(np.sqrt(np.diagonal(survey.middle(totals))))
+    return np.sqrt(np.diagonal(survey.middle(totals)))
 
 
 def design_rank_test(

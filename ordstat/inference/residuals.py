@@ -23,7 +23,7 @@ def probability_scale(rule: LikelihoodRule, sample: Sample) -> FloatArray:
     473-480; for censored answers Shepherd, Li and Liu 2016, Can. J. Stat. 44, 463].
     """
     below, above = rule.family.tails(rule.predictor(sample.rows), sample.answers)
-    return np.asarray(below - above)
+    return below - above
 
 
 def generalised(rule: LikelihoodRule, sample: Sample) -> FloatArray:
@@ -40,9 +40,7 @@ def deviance(rule: LikelihoodRule, sample: Sample) -> FloatArray:
     squares is the deviance.
     """
     log_p = rule_terms(rule, sample).log_p
-    return np.asarray(
-        np.copysign(np.sqrt(-2.0 * log_p), probability_scale(rule, sample))
-    )
+    return np.copysign(np.sqrt(-2.0 * log_p), probability_scale(rule, sample))
 
 
 #: Residuals that need no random numbers, by name.

@@ -101,9 +101,7 @@ class Ridits:
             ]
         )
         n = float(weights[answered.any(axis=1)].sum())
-        return np.asarray(
-            np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan))
-        )
+        return np.sqrt(moved**2 @ weights * (n / (n - 1.0) if n > 1.0 else np.nan))
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,7 @@ class Pooled:
     def between(self) -> FloatArray:
         """(P, P) covariance B between imputations."""
         deviations = self.Q - self.estimate
-        return np.asarray(deviations.T @ deviations / (self.m - 1))
+        return deviations.T @ deviations / (self.m - 1)
 
     @cached_property
     def total(self) -> FloatArray:
@@ -156,13 +156,13 @@ class Pooled:
     def std_error(self) -> FloatArray:
         """(P,) square roots of the diagonal of T."""
         within, between = self._variances
-        return np.asarray(np.sqrt(within + between))
+        return np.sqrt(within + between)
 
     @cached_property
     def riv(self) -> FloatArray:
         """(P,) relative increase in variance, r = (1 + 1/m) B / U."""
         within, between = self._variances
-        return np.asarray(between / within)
+        return between / within
 
     @cached_property
     def df(self) -> FloatArray:
@@ -199,7 +199,7 @@ def barnard_rubin(
     lam = riv / (1.0 + riv)
     with np.errstate(divide="ignore"):
         complete = small_sample_df(df_complete)
-        return np.asarray(1.0 / (lam**2 / (m - 1.0) + 1.0 / (complete * (1.0 - lam))))
+        return 1.0 / (lam**2 / (m - 1.0) + 1.0 / (complete * (1.0 - lam)))
 
 
 def small_sample_df(df_complete: float | FloatArray) -> FloatArray:

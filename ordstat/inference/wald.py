@@ -56,7 +56,7 @@ def chi2_tail(statistic: Any, df: Any) -> FloatArray:
     tail = chdtrc(
         np.where(defined, df, 1.0), np.maximum(np.where(defined, statistic, 0.0), 0.0)
     )
-    return np.asarray(np.where(defined, tail, np.nan))
+    return np.where(defined, tail, np.nan)
 
 
 def wald_test(difference: FloatArray, variance: FloatArray) -> tuple[float, int]:
@@ -188,7 +188,7 @@ def _unequal(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Flo
     complete = kept.sum() == independent and different[kept].all()
     if complete or np.any(different & ~kept):
         return everything
-    return np.asarray(vectors[:, kept & different].T / size)
+    return vectors[:, kept & different].T / size
 
 
 def _joint_test(r: LikelihoodResults, L: FloatArray, difference: FloatArray) -> Joint:
@@ -272,7 +272,7 @@ def degrees_of_freedom(r: LikelihoodResults, jacobian: FloatArray) -> FloatArray
         return np.full(jacobian.shape[:-1], r.own_covariance.df)
     rows = by_estimated(r, jacobian).reshape(-1, int(np.count_nonzero(~r.fit.aliased)))
     df = r.bias_reduced.t_df(r.fit.model_covariance.dense(), rows)
-    return np.asarray(df.reshape(jacobian.shape[:-1]))
+    return df.reshape(jacobian.shape[:-1])
 
 
 # Terms of one fit

@@ -423,7 +423,7 @@ def least_cost_thresholds(
     gaps = np.diff(ends)
     bonus = _TIE * np.abs(gains).sum() * gaps / gaps.sum()
     cuts = best_cuts(totals - bonus[:, None])
-    return np.asarray((ends[:-1] / 2.0 + ends[1:] / 2.0)[cuts])
+    return (ends[:-1] / 2.0 + ends[1:] / 2.0)[cuts]
 
 
 def best_cuts(totals: FloatArray) -> IntArray:

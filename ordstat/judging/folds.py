@@ -171,7 +171,7 @@ def held_weights(
         return _dealt(y, *_copies(weights), folds, rng)
     first = np.unique(together, return_index=True)[1]
     one_each = _dealt(y[first], np.arange(first.size), np.ones(first.size), folds, rng)
-    return np.asarray((one_each > 0.0)[:, together] * weights)
+    return (one_each > 0.0)[:, together] * weights
 
 
 def _whole_clusters(
@@ -322,7 +322,7 @@ def stratified_part(y: AnyArray, most: int, rng: np.random.Generator) -> IntArra
     kept = np.linspace(0, n - 1, most).astype(np.intp)
     ends = np.searchsorted(y[ordered], np.arange(int(y[-1]) + 1))
     several = np.concatenate([np.arange(end, min(end + 10, n)) for end in ends])
-    return np.asarray(np.sort(ordered[np.union1d(kept, several)]))
+    return np.sort(ordered[np.union1d(kept, several)])
 
 
 def with_mean_weight_1(sample: Sample) -> Sample:

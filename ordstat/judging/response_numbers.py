@@ -181,7 +181,7 @@ class Asked:
     def beneath(self, below: FloatArray) -> FloatArray:
         """(n, M) P(y < level at a place), from (n, K-1) P(y <= k)."""
         padded = np.pad(below, ((0, 0), (1, 1)), constant_values=(0.0, 1.0))
-        return np.asarray(padded[:, self.places])
+        return padded[:, self.places]
 
     def quantiles(
         self,
@@ -217,25 +217,31 @@ class Asked:
         for row, F in enumerate(_rising(below)):
             knots = self._knots(F[None])[0]
             between = F[-1] - F[0]
-            for column, share in enumerate(self.at):
-                high = int(np.count_nonzero(share > F))
-                if not 0 < high < F.size or np.isnan(F).any():
+            for column, beside in enumerate(self._beside(F)):
+                if not beside.any():
                     continue
-                low = high - 1
-                width = F[high] - F[low]
-                along = (share - F[low]) / width
-                by_knots = np.zeros(F.size)
-                by_knots[[low, high]] = 1.0 - along, along
-                by_knots *= steps / between
-                slope = by_knots.copy()
+                high = int(np.flatnonzero(self.at[column] <= F)[0])
+                ends = slice(high - 1, high + 1)
+                rise = np.diff(knots[ends]) / np.diff(F[ends])
+                by_knots = beside * steps / between
                 ratio = (F - F[0]) / between
+                slope = by_knots - rise * beside
                 slope[0] -= (by_knots * (1.0 - ratio)).sum()
                 slope[-1] -= (by_knots * ratio).sum()
-                rise = (knots[high] - knots[low]) / width
-                slope[low] -= rise * (1.0 - along)
-                slope[high] -= rise * along
                 slopes[row, column] = slope
         return values, slopes
+
+    def _beside(self, F: FloatArray) -> FloatArray:
+        """(M, K-1) shares of the thresholds beside each quantile, by which it lies
+        between them; 0 at the ends of the scale and where F (K-1,) has a NaN.
+        """
+        shares = np.zeros((len(self.at), F.size))
+        for row, share in enumerate(self.at):
+            high = int(np.count_nonzero(share > F))
+            if 0 < high < F.size and not np.isnan(F).any():
+                along = (share - F[high - 1]) / (F[high] - F[high - 1])
+                shares[row, high - 1 : high + 1] = 1.0 - along, along
+        return shares
 
     def smoothed_slopes(
         self,
@@ -257,12 +263,7 @@ class Asked:
         """
         F = _rising(below[None])[0]
         knots = self._knots(F[None])[0]
-        beside = np.zeros(slopes.shape)
-        places = np.array([np.count_nonzero(share > F) for share in self.at])
-        for row, (share, high) in enumerate(zip(self.at, places, strict=True)):
-            if slopes[row].any():
-                along = (share - F[high - 1]) / (F[high] - F[high - 1])
-                beside[row, [high - 1, high]] = 1.0 - along, along
+        beside = self._beside(F)
         out = slopes.copy()
         for row, (share, error) in enumerate(
             zip(self.at, errors_of(beside), strict=True)
@@ -354,7 +355,7 @@ def at_places(by_threshold: BoolArray, places: IntArray) -> BoolArray:
     """(n, M) flags of P(y >= level) at some levels, 0..K, from flags at the K-1
     thresholds; False where the probability is 1 or 0.
     """
-    return np.asarray(np.pad(by_threshold, ((0, 0), (1, 1)))[:, places])
+    return np.pad(by_threshold, ((0, 0), (1, 1)))[:, places]
 
 
 def _listed(at: Any, default: Any) -> tuple[Any, ...]:
@@ -412,7 +413,7 @@ def _check_interpolation(levels: Levels) -> None:
 
 def _rising(below: FloatArray) -> FloatArray:
     """Cumulative probabilities without falls, which crossing thresholds make."""
-    return np.asarray(np.maximum.accumulate(below, axis=1))
+    return np.maximum.accumulate(below, axis=1)
 
 
 def _reached(below: FloatArray, shares: FloatArray) -> FloatArray:

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import betaincinv, ndtri
 
 from .._typing import BoolArray, FloatArray, IntArray, Progress
-from ..checks import flag, fraction, generator, one_of, reporter, whole
+from ..checks import flag, fraction, generator, numbers_given, one_of, reporter, whole
 from ..exceptions import OptionError
 from ..report.frames import NotedFrame
 from ..target import check_weights_go_with
@@ -298,10 +298,7 @@ def errors_at_margin(
 
 def _checked(deltas: Any) -> FloatArray:
     """Margins as an array; OptionError unless they are numbers of 0 or more."""
-    try:
-        margins = np.atleast_1d(np.asarray(deltas, dtype=np.float64))
-    except (TypeError, ValueError):
-        margins = np.full(1, np.nan)
+    margins = np.atleast_1d(numbers_given(deltas))
     if margins.ndim != 1 or margins.size == 0 or not (margins >= 0.0).all():
         effects = ""
         if isinstance(deltas, str):

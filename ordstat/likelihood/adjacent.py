@@ -73,7 +73,7 @@ class AdjacentTerms(EtaTerms):
             self.above * np.cumsum(self.below * self.first, axis=0)
             + self.below * beyond
         )
-        return np.asarray(self.first * covariances - self.by_ratio * self.second)
+        return self.first * covariances - self.by_ratio * self.second
 
 
 @dataclass(frozen=True)
@@ -162,10 +162,10 @@ class Adjacent(Family):
         with np.errstate(invalid="ignore"):  # -inf beyond the levels with rows
             share = below[:, low] + above[:, high] - both
         share = np.where(np.isfinite(both), share, -np.inf)
-        return np.asarray(np.exp(share) * self._ratio_slopes(eta)[0][:, None, :])
+        return np.exp(share) * self._ratio_slopes(eta)[0][:, None, :]
 
     def start(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(-self.link.ppf(shares[1:] / (shares[1:] + shares[:-1])))
+        return -self.link.ppf(shares[1:] / (shares[1:] + shares[:-1]))
 
     def recession(self, n_levels: int) -> tuple[FloatArray, ...]:
         """The ratios below y must not fall and those above not rise; for the logit

@@ -85,7 +85,7 @@ class LikelihoodAtEstimates:
             bread = np.eye(self.estimates.size)
         if cluster is not None:
             totals = self.score_totals(cluster, int(cluster.max()) + 1) @ bread
-            return np.asarray(totals.T @ totals)
+            return totals.T @ totals
         sample = self.problem.sample
         scores_of = self._weighted_scores()
         total = np.zeros((self.estimates.size, self.estimates.size))
@@ -104,7 +104,7 @@ class LikelihoodAtEstimates:
         sample = self.problem.sample
         slopes = self._slopes_along(moves)
         if cluster is None:
-            return np.asarray(slopes / np.sqrt(sample.case_weights)[:, None])
+            return slopes / np.sqrt(sample.case_weights)[:, None]
         return sums_by(self._used(cluster), slopes, int(cluster.max()) + 1)
 
     def _slopes_along(self, moves: FloatArray) -> FloatArray:

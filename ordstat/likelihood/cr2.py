@@ -64,7 +64,7 @@ class BiasReduced:
         information as `bread`.
         """
         half = self.scores @ self.root @ bread
-        return np.asarray(half.T @ half)
+        return half.T @ half
 
     def t_df(self, bread: FloatArray, L: FloatArray) -> FloatArray:
         """(n,) Satterthwaite's degrees of freedom 2 E(v)^2 / Var(v) of the variances v
@@ -91,8 +91,8 @@ class BiasReduced:
         own = (variances**2 - 2.0 * variances * squares).sum(axis=1)
         total = own + (crossed**2).sum(axis=(1, 2))
         mean = (variances - squares).sum(axis=1)
-        return np.asarray(
-            np.where(total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf)
+        return np.where(
+            total > 0.0, mean**2 / np.where(total > 0.0, total, 1.0), np.inf
         )
 
 

@@ -68,7 +68,7 @@ class IntervalTerms(EtaTerms):
     def curvature(self) -> FloatArray:
         q = self.interval
         hessian = np.array([[q.h_uu, q.h_ul], [q.h_ul, q.h_ll]])
-        return np.asarray(-hessian)
+        return -hessian
 
     @cached_property
     def slope_sum(self) -> FloatArray:
@@ -221,13 +221,13 @@ class Cumulative(Family):
         return out
 
     def below(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self.link.cdf(eta))
+        return self.link.cdf(eta)
 
     def above(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self.link.sf(eta))
+        return self.link.sf(eta)
 
     def below_slope(self, eta: FloatArray) -> FloatArray:
-        return np.asarray(self.link.pdf(eta))
+        return self.link.pdf(eta)
 
     def log_odds_above(self, eta: FloatArray) -> FloatArray:
         return log_odds_above(self.link, eta)
@@ -235,10 +235,10 @@ class Cumulative(Family):
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
         """-f / (F (1 - F)) = -(f / F + f / (1 - F))."""
         above, below = both_tails(self.link, eta)
-        return np.asarray(-(above.b + below.a).reshape(eta.shape))
+        return -(above.b + below.a).reshape(eta.shape)
 
     def start(self, shares: FloatArray) -> FloatArray:
-        return np.asarray(self.link.ppf(np.cumsum(shares)[:-1]))
+        return self.link.ppf(np.cumsum(shares)[:-1])
 
     def latent_residuals(
         self, predictor: Predictor, y: IntArray, shares: FloatArray
@@ -251,10 +251,10 @@ class Cumulative(Family):
         effects.
         """
         u, lo, _ = predictor.ends(y)
-        return np.asarray(drawn(self.link, u, lo, shares) - latent_mean(self.link))
+        return drawn(self.link, u, lo, shares) - latent_mean(self.link)
 
     def residual_quantiles(self, p: FloatArray) -> FloatArray:
-        return np.asarray(self.link.ppf(p) - latent_mean(self.link))
+        return self.link.ppf(p) - latent_mean(self.link)
 
 
 def curvature_slopes(
@@ -337,4 +337,4 @@ def drawn(
     over_high = link.sf(upper)
     above = -mirrored(link).ppf(over_low - shares * (over_low - over_high))
     points = np.where(over_low < 0.5, above, below)
-    return np.asarray(np.clip(points, lower, upper))
+    return np.clip(points, lower, upper)

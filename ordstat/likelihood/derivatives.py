@@ -99,7 +99,7 @@ class Quantity:
         """(n, M) values of rows by a rule, computed for blocks of rows."""
         nodes = nodes_of(self, rule, rows)
         if nodes is not None:
-            return np.asarray(nodes.weights @ self._at_scores(rule, nodes.scores))
+            return nodes.weights @ self._at_scores(rule, nodes.scores)
         parts = [
             self.combine(
                 self.curve.value(rule.family, rule.eta(rows.take(some))).T, 1.0
@@ -135,7 +135,7 @@ def _with_top(values: FloatArray, top: float) -> FloatArray:
 
 
 def _differences(values: FloatArray, top: float) -> FloatArray:
-    return np.asarray(np.diff(values, axis=0, prepend=0.0, append=top))
+    return np.diff(values, axis=0, prepend=0.0, append=top)
 
 
 def mean_of(numbers: FloatArray) -> Quantity:
@@ -489,9 +489,7 @@ def steps_along(
     else:
         for some in row_blocks(rows.n, rule.n_levels, _BUFFER):
             speed[some] += _fastest(rule, rows.take(some), tangent.take(some))
-    return np.asarray(
-        np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
-    )
+    return np.divide(_ETA_STEP, speed, out=np.ones(rows.n), where=speed > 0.0)
 
 
 def _fastest(rule: LikelihoodRule, rows: Rows, tangent: Rows) -> FloatArray:

@@ -160,7 +160,7 @@ class Determined:
             return np.eye(len(functions))
         axes, sizes, _ = np.linalg.svd(rates)
         free = axes[:, int(np.count_nonzero(sizes > _ROUNDING * sizes[0])) :].T
-        return np.asarray(free / np.where(size > 0.0, size, 1.0).T)
+        return free / np.where(size > 0.0, size, 1.0).T
 
     def diverge(self, functions: FloatArray) -> BoolArray:
         """(h,) whether functions (h, P') move with a spread that has no estimate."""
@@ -186,7 +186,7 @@ def complement(columns: FloatArray) -> FloatArray:
     axes, sizes, _ = np.linalg.svd(
         columns / np.linalg.norm(columns, axis=0), full_matrices=True
     )
-    return np.asarray(axes[:, int(np.count_nonzero(sizes > _ROUNDING)) :])
+    return axes[:, int(np.count_nonzero(sizes > _ROUNDING)) :]
 
 
 def all_directions(recession: Recession | None, divergence: FloatArray) -> FloatArray:
@@ -206,7 +206,7 @@ def limiting_covariance(
     free = complement(held)
     information = free.T @ optimum.at.information.dense() @ free
     moves = problem.user.coefficients(free)
-    return np.asarray(moves @ np.linalg.pinv(information, hermitian=True) @ moves.T)
+    return moves @ np.linalg.pinv(information, hermitian=True) @ moves.T
 
 
 def settled(

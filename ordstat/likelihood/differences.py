@@ -36,12 +36,12 @@ MIDDLE = 3
 
 def first_by_seven(values: FloatArray, h: float) -> FloatArray:
     """First derivative in the middle of seven values (7, ...) at a distance h."""
-    return np.asarray(np.tensordot(_FIRST, values, axes=1) / h)
+    return np.tensordot(_FIRST, values, axes=1) / h
 
 
 def second_by_seven(values: FloatArray, h: float) -> FloatArray:
     """Second derivative in the middle of seven values (7, ...) at a distance h."""
-    return np.asarray(np.tensordot(_SECOND, values, axes=1) / h**2)
+    return np.tensordot(_SECOND, values, axes=1) / h**2
 
 
 #: Distance of the points in units of the deviation: the error of five points is of the

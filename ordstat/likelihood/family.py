@@ -212,17 +212,17 @@ class Family(ABC):
 
     def probabilities(self, predictor: Predictor) -> FloatArray:
         """(n, K) probabilities with full relative accuracy."""
-        return np.asarray(np.exp(self.log_probabilities(predictor.eta())))
+        return np.exp(self.log_probabilities(predictor.eta()))
 
     def below(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) P(y <= k)."""
         p = np.exp(self.log_probabilities(eta))
-        return np.asarray(np.cumsum(p, axis=1)[:, :-1])
+        return np.cumsum(p, axis=1)[:, :-1]
 
     def above(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) P(y > k), summed from above so that nothing cancels."""
         p = np.exp(self.log_probabilities(eta))
-        return np.asarray(np.cumsum(p[:, ::-1], axis=1)[:, -2::-1])
+        return np.cumsum(p[:, ::-1], axis=1)[:, -2::-1]
 
     def log_cumulative(self, eta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n, K-1) log P(y <= k) and log P(y > k)."""
@@ -255,7 +255,7 @@ class Family(ABC):
     def log_odds_above(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) log(P(y > k) / P(y <= k))."""
         below, above = self.log_cumulative(eta)
-        return np.asarray(above - below)
+        return above - below
 
     def log_odds_above_slope(self, eta: FloatArray) -> FloatArray:
         """Derivatives of `log_odds_above` by eta, with the shape of `below_slope`:
@@ -279,7 +279,7 @@ class Family(ABC):
         (-1/2, 1/2) under the model.
         """
         below, above = self.tails(predictor, y)
-        return np.asarray(below + shares * (1.0 - below - above) - 0.5)
+        return below + shares * (1.0 - below - above) - 0.5
 
     def residual_quantiles(self, p: FloatArray) -> FloatArray:
         """(m,) quantiles of `latent_residuals` under the model, at p (m,)."""
@@ -319,17 +319,15 @@ class Family(ABC):
     def complements(self, eta: FloatArray) -> FloatArray:
         """(n, K) 1 - P(y = k), without cancellation near 0."""
         zeros = np.zeros((len(eta), 1))
-        return np.asarray(
-            np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)])
-        )
+        return np.hstack([self.above(eta), zeros]) + np.hstack([zeros, self.below(eta)])
 
     def estimated_thresholds(self, present: BoolArray) -> BoolArray:
         """(K-1,) thresholds that are estimated if these levels (K,) have rows: one
         between each of them and the next.
         """
         if self.leaves_upper:
-            return np.asarray(present[1:] & (np.cumsum(present)[:-1] > 0))
-        return np.asarray(present[:-1] & (np.cumsum(present[::-1])[-2::-1] > 0))
+            return present[1:] & (np.cumsum(present)[:-1] > 0)
+        return present[:-1] & (np.cumsum(present[::-1])[-2::-1] > 0)
 
     def infinite_thresholds(self, present: BoolArray) -> tuple[BoolArray, BoolArray]:
         """(K-1,) thresholds that are -inf, and those that are +inf, if some levels have
@@ -408,4 +406,4 @@ def log_odds_above(link: Link, eta: FloatArray) -> FloatArray:
     infinite = np.full(flat.size, np.inf)
     above = link.log_interval(infinite, flat, infinite)
     below = link.log_interval(flat, -infinite, infinite)
-    return np.asarray((above - below).reshape(eta.shape))
+    return (above - below).reshape(eta.shape)

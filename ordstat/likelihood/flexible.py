@@ -94,7 +94,7 @@ def _ao_log_density(t: FloatArray, lam: float) -> FloatArray:
 
 
 def ao_pdf(t: FloatArray, lam: float) -> FloatArray:
-    return np.asarray(np.exp(_ao_log_density(t, lam)))
+    return np.exp(_ao_log_density(t, lam))
 
 
 def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
@@ -108,7 +108,7 @@ def ao_ppf(p: FloatArray, lam: float) -> FloatArray:
 def _ao_mirrored_ppf(p: FloatArray, lam: float) -> FloatArray:
     """The quantile t of the mirror image: 1 - F(-t) = p."""
     with np.errstate(divide="ignore", over="ignore"):
-        return np.asarray(-np.log(np.expm1(-lam * np.log(p)) / lam))
+        return -np.log(np.expm1(-lam * np.log(p)) / lam)
 
 
 def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArray:
@@ -129,7 +129,7 @@ def ao_log(u: FloatArray, lo: FloatArray, d: FloatArray, lam: float) -> FloatArr
             log_D - 0.5 * np.minimum(D, 1.0),
             log1mexp(np.clip(D, 1e-300, 1e300)),
         )
-    return np.asarray(inner - below / lam)
+    return inner - below / lam
 
 
 def _ao_change(
@@ -203,14 +203,14 @@ def _outer_tail(t: FloatArray, lam: float) -> FloatArray:
     t = np.asarray(t, dtype=np.float64)
     reach = _REACH / (4.5 + np.abs(t))
     points = t[..., None] + np.copysign(0.5 * reach, t)[..., None] * (1.0 + _TAIL_NODES)
-    return np.asarray(0.5 * reach * (np.exp(_log_density(points, lam)) @ _TAIL_WEIGHTS))
+    return 0.5 * reach * (np.exp(_log_density(points, lam)) @ _TAIL_WEIGHTS)
 
 
 def lg_cdf(t: FloatArray, lam: float) -> FloatArray:
     t = np.asarray(t)
     if abs(lam) < _NEAR_PROBIT:
         tail = _outer_tail(t, lam)
-        return np.asarray(np.where(np.signbit(t), tail, 1.0 - tail))
+        return np.where(np.signbit(t), tail, 1.0 - tail)
     return _lg_tail(gammainc, t, lam) if lam > 0.0 else _lg_tail(gammaincc, t, lam)
 
 
@@ -218,7 +218,7 @@ def lg_sf(t: FloatArray, lam: float) -> FloatArray:
     t = np.asarray(t)
     if abs(lam) < _NEAR_PROBIT:
         tail = _outer_tail(t, lam)
-        return np.asarray(np.where(np.signbit(t), 1.0 - tail, tail))
+        return np.where(np.signbit(t), 1.0 - tail, tail)
     return _lg_tail(gammaincc, t, lam) if lam > 0.0 else _lg_tail(gammainc, t, lam)
 
 
@@ -229,7 +229,7 @@ def _lg_tail(mass: np.ufunc, t: FloatArray, lam: float) -> FloatArray:
 
 
 def lg_pdf(t: FloatArray, lam: float) -> FloatArray:
-    return np.asarray(np.exp(_log_density(np.asarray(t), lam)))
+    return np.exp(_log_density(np.asarray(t), lam))
 
 
 def lg_ppf(p: FloatArray, lam: float) -> FloatArray:

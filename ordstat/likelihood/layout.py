@@ -94,7 +94,7 @@ class Layout:
         """
         others = np.eye(self.size - self.n_alpha)
         by_column = np.kron(np.eye(self.columns), jacobian)
-        return np.asarray(block_diag(by_column, others))
+        return block_diag(by_column, others)
 
     def split(self, x: FloatArray) -> Coefficients:
         """The blocks of a vector (P,)."""

@@ -164,7 +164,7 @@ def logit_log(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
 
 def logit_product(u: FloatArray, lo: FloatArray, d: FloatArray) -> FloatArray:
     """p = F(u) F(-lo) (1 - exp(-d)) of the logistic distribution."""
-    return np.asarray(expit(u) * expit(-lo) * -np.expm1(-d))
+    return expit(u) * expit(-lo) * -np.expm1(-d)
 
 
 def logit(u: FloatArray, lo: FloatArray, d: FloatArray) -> Interval:
@@ -431,11 +431,11 @@ class Reflected:
     curve: Curve
 
     def __call__(self, t: FloatArray) -> FloatArray:
-        return np.asarray(self.curve(-np.asarray(t)))
+        return self.curve(-np.asarray(t))
 
 
 def _logit_pdf(t: FloatArray) -> FloatArray:
-    return np.asarray(expit(t) * expit(-t))
+    return expit(t) * expit(-t)
 
 
 def _probit_pdf(t: FloatArray) -> FloatArray:

@@ -169,7 +169,7 @@ def separating(
             return None
         broken = _broken(scores, low, high, n_levels, _PAIRS * X.shape[1])
         if not len(broken):
-            return np.asarray(direction)
+            return direction
         pairs = np.concatenate([pairs, broken])
 
 
@@ -196,4 +196,4 @@ def _largest(scores: FloatArray, places: IntArray, count: int) -> IntArray:
     leads = in_order == np.maximum.accumulate(in_order)
     leader = np.maximum.accumulate(np.where(leads, np.arange(scores.size), 0))
     last = np.searchsorted(places[order], np.arange(count), side="right") - 1
-    return np.asarray(order[leader[last]])
+    return order[leader[last]]

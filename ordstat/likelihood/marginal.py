@@ -45,7 +45,7 @@ class EffectsOfGroups:
     @property
     def covariance(self) -> FloatArray:
         """(q, q) of the effects of one group."""
-        return np.asarray(self.factor @ self.factor.T)
+        return self.factor @ self.factor.T
 
     @property
     def deviations(self) -> FloatArray:
@@ -57,7 +57,7 @@ class EffectsOfGroups:
         """(q, q) correlations; NaN for a standard deviation of 0."""
         sd = self.deviations
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.asarray(self.covariance / np.outer(sd, sd))
+            return self.covariance / np.outer(sd, sd)
 
     def deviation_slopes(self) -> FloatArray:
         """(q, m') derivatives of `deviations` by the entries of Lambda; NaN where one

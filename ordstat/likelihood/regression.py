@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 import numpy as np
 
 from .._typing import BoolArray, Progress
-from ..checks import number, one_of, require_memory, whole
+from ..checks import number, numbers_given, one_of, require_memory, whole
 from ..exceptions import DataError, OptionError
 from ..fit import Certificate, Trace
 from ..formula.random_terms import random_parameters
@@ -79,10 +79,7 @@ _MOST_PAIRED_LEVELS = 300
 def _checked_start(name: str, value: Any, of: Any) -> tuple[float, ...] | None:
     if value is None:
         return None
-    try:
-        values = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.array(np.nan)
+    values = numbers_given(value)
     if values.ndim != 1 or not np.all(np.isfinite(values)):
         raise OptionError(
             f"start must be a sequence of finite numbers; got {value!r}. Give one for"

@@ -116,7 +116,7 @@ class RowLimits:
         eta = np.isnan(self.eta)
         none = np.zeros((len(eta), 1), dtype=bool)
         if type == "score":
-            return np.asarray(np.isnan(self.score)[:, None])
+            return np.isnan(self.score)[:, None]
         if type in ("linear_predictor", "hazard"):
             return eta
         if type in OF_ALL_LEVELS:
@@ -210,7 +210,7 @@ class RowLimits:
             return np.asarray(self.eta != 0.0)
         if self.family.stages is not None:
             unknown, certain = self._by_stages("exc_prob")
-            return np.asarray(unknown | certain)
+            return unknown | certain
         some = (self.eta != 0.0).any(axis=1, keepdims=True)
         return np.repeat(some, self.eta.shape[1], axis=1)
 
@@ -257,7 +257,7 @@ class RowLimits:
             return np.where(impossible, 0.0, np.where(alone, 1.0, np.nan))
         limits = self._at_limits(eta, places)
         if self.family.stages is not None:
-            return np.asarray(np.exp(self.family.log_probabilities(limits)))
+            return np.exp(self.family.log_probabilities(limits))
         below = np.diff(self.family.below(limits), axis=1, prepend=0.0, append=1.0)
         return np.where(self.empty[places], 0.0, below)
 
@@ -428,7 +428,7 @@ def spread_limits(
     functions = np.zeros((len(distinct), rule.n_parameters))
     functions[:, rule.layout.of_scale] = distinct
     limits = _limits(fit, functions @ rule_by_estimates(fit, rule))
-    return np.asarray(limits[codes.reshape(-1)])
+    return limits[codes.reshape(-1)]
 
 
 def _unless_moving(limits: FloatArray, further: FloatArray) -> FloatArray:
@@ -444,7 +444,7 @@ def _limits(fit: LikelihoodFit, functions: FloatArray) -> FloatArray:
         return np.where(functions.any(axis=-1), np.nan, 0.0)
     flat = functions.reshape(-1, functions.shape[-1])
     limits = np.where(fit.determined.diverge(flat), np.nan, fit.determined.limits(flat))
-    return np.asarray(limits.reshape(functions.shape[:-1]))
+    return limits.reshape(functions.shape[:-1])
 
 
 def _pair_limits(

@@ -123,7 +123,7 @@ class LikelihoodRule(CostRule):
 
     def gaps(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         predictor = self.predictor(rows, scores)
-        return np.asarray(predictor.H[:, None] - predictor.thresholds())
+        return predictor.H[:, None] - predictor.thresholds()
 
     def eta(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         """(N, K-1) linear predictors."""

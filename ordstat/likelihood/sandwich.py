@@ -59,11 +59,11 @@ class SandwichCovariance:
         moves = self.bread.times(columns)
         total = self.likelihood.score_products_times(moves, self.cluster)
         product = self.factor * self.bread.times(total)
-        return np.asarray(product.reshape(vector.shape))
+        return product.reshape(vector.shape)
 
     def quadratic(self, L: FloatArray) -> FloatArray:
         influence = self._influence(L)
-        return np.asarray(influence.T @ influence)
+        return influence.T @ influence
 
     def variances_of(self, L: FloatArray) -> FloatArray:
         rows = L.reshape(-1, self.size)
@@ -76,4 +76,4 @@ class SandwichCovariance:
     def dense(self) -> FloatArray:
         bread = self.bread.dense()
         products = self.likelihood.score_products(self.cluster, bread)
-        return np.asarray(self.factor * products)
+        return self.factor * products

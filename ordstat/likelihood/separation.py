@@ -291,7 +291,7 @@ class Ends:
     def values(self, x: FloatArray) -> FloatArray:
         """(R,) values of the ends at a point (P',), in scale units."""
         distances = self.slack @ self.coordinates(x) - self.offset
-        return np.asarray(distances * np.exp(-self.tau))
+        return distances * np.exp(-self.tau)
 
 
 def row_ends(problem: Problem, x: FloatArray) -> Ends:

@@ -56,7 +56,7 @@ class StageTerms(EtaTerms):
 
     @cached_property
     def curvature_moments(self) -> FloatArray:
-        return np.asarray(self.bends * self.eta)
+        return self.bends * self.eta
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class Sequential(Family):
         higher = np.hstack([none, above.log_p.reshape(eta.shape)])
         lower = np.hstack([below.log_p.reshape(eta.shape), none])
         if self.backward:
-            return np.asarray(higher + np.cumsum(lower[:, ::-1], axis=1)[:, ::-1])
-        return np.asarray(np.cumsum(higher, axis=1) + lower)
+            return higher + np.cumsum(lower[:, ::-1], axis=1)[:, ::-1]
+        return np.cumsum(higher, axis=1) + lower
 
     def hazards(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) probability of stopping at a stage that is reached."""
@@ -146,9 +146,9 @@ class Sequential(Family):
     def start(self, shares: FloatArray) -> FloatArray:
         up_to = np.cumsum(shares)
         if self.backward:
-            return np.asarray(self.cut.ppf(up_to[:-1] / up_to[1:]))
+            return self.cut.ppf(up_to[:-1] / up_to[1:])
         reaching = np.cumsum(shares[::-1])[::-1]
-        return np.asarray(self.cut.ppf(shares[:-1] / reaching[:-1]))
+        return self.cut.ppf(shares[:-1] / reaching[:-1])
 
 
 _ODDS = (

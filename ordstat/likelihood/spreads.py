@@ -135,7 +135,7 @@ def _direction(patterns: FloatArray, above: BoolArray) -> FloatArray | None:
     solution = np.linalg.lstsq(columns, above.astype(np.float64), rcond=None)[0]
     if np.abs(columns @ solution - above).max() > _ROUNDING:
         return None
-    return np.asarray(solution[:-1])
+    return solution[:-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ class _Classes:
         *parts, _, _ = self.parts(x)
         out = np.array(parts).T @ self.rates
         out[self.scales] += self.directions.T
-        return np.asarray(out)
+        return out
 
 
 def _classes(

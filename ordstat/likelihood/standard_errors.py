@@ -53,7 +53,7 @@ def slopes_by_estimates(slopes: FloatArray, to_rule: csr_array) -> FloatArray:
     """
     of_rule = slopes[..., : to_rule.shape[0]]
     flat = of_rule.reshape(-1, to_rule.shape[0]) @ to_rule
-    return np.asarray(flat.reshape(*slopes.shape[:-1], to_rule.shape[1]))
+    return flat.reshape(*slopes.shape[:-1], to_rule.shape[1])
 
 
 def rule_covariance(
@@ -83,7 +83,7 @@ def t_quantile(level: Any, df: FloatArray) -> FloatArray:
     share = (
         0.5 + (np.asarray(level) if np.ndim(level) else fraction("level", level)) / 2.0
     )
-    return np.asarray(np.where(np.isinf(df), ndtri(share), stdtrit(df, share)))
+    return np.where(np.isinf(df), ndtri(share), stdtrit(df, share))
 
 
 def symmetric_limits(

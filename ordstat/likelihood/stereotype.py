@@ -94,7 +94,7 @@ class StereotypeScale(UserScale):
     by_rest: FloatArray
 
     def alpha_shift(self, rest: FloatArray) -> FloatArray:
-        return np.asarray((self.by_rest @ rest)[:, None])
+        return (self.by_rest @ rest)[:, None]
 
     def alpha_shift_transposed(self, by_column: FloatArray) -> FloatArray:
         return np.asarray(self.by_rest.T @ by_column[0])

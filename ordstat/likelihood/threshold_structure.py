@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._typing import FloatArray
-from ..checks import brief, one_spelled
+from ..checks import brief, numbers_given, one_spelled
 from ..exceptions import DataError, OptionError
 
 #: Smallest singular value of a matrix with independent columns, as a share of the
@@ -88,7 +88,7 @@ class ThresholdMap:
                 "threshold= must allow thresholds that increase; no combination of the"
                 f" {t} columns of its matrix does."
             )
-        return np.asarray(found.x[:t])
+        return found.x[:t]
 
 
 #: Structures of the thresholds: each free; symmetric about a free middle; symmetric
@@ -106,10 +106,7 @@ def checked_structure(name: str, value: Any, of: Any = None) -> Structure:
     """
     if isinstance(value, str) or value is None or np.ndim(value) == 0:
         return one_spelled(name, value, THRESHOLDS)
-    try:
-        matrix = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        matrix = np.array(np.nan)
+    matrix = numbers_given(value)
     if matrix.ndim != 2 or not matrix.size or not np.isfinite(matrix).all():
         raise OptionError(
             f"{name} must be one of {', '.join(map(repr, THRESHOLDS))}, or a matrix of"

@@ -59,11 +59,11 @@ class UserScale:
 
     def alpha_shift(self, rest: FloatArray) -> FloatArray:
         """(t, m, n) contribution of rest~ (q, n) to alpha."""
-        return np.asarray(self.c[:, None, None] * (self.A @ rest))
+        return self.c[:, None, None] * (self.A @ rest)
 
     def alpha_shift_transposed(self, by_column: FloatArray) -> FloatArray:
         """(q, n) the transpose of `alpha_shift`, of (m, t, n)."""
-        return np.asarray(self.A.T @ (self.c @ by_column))
+        return self.A.T @ (self.c @ by_column)
 
     def absolute(self) -> UserScale:
         """The same map of absolute values."""
@@ -208,7 +208,7 @@ class InverseInformation:
 
     def quadratic(self, L: FloatArray) -> FloatArray:
         white = self._whitened(L)
-        return np.asarray(white.T @ white)
+        return white.T @ white
 
     def variances_of(self, L: FloatArray) -> FloatArray:
         white = self._whitened(L.reshape(-1, self.size))
@@ -227,7 +227,7 @@ class InverseInformation:
         alpha = self.user.coefficients(np.eye(len(moves))[:, : len(self.factor.V)])
         of_alpha = alpha @ self.factor.threshold_inverse() @ alpha.T
         full = of_alpha + moves @ schur @ moves.T
-        return np.asarray(0.5 * (full + full.T))
+        return 0.5 * (full + full.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +257,7 @@ class CovarianceMatrix:
         return variances
 
     def times(self, vector: FloatArray) -> FloatArray:
-        return np.asarray(self.matrix @ vector)
+        return self.matrix @ vector
 
     def quadratic(self, L: FloatArray) -> FloatArray:
         """(h, h) L V L'; rows of V that L does not use may be NaN."""
@@ -327,13 +327,11 @@ class MappedCovariance:
         return np.concatenate(parts)
 
     def times(self, vector: FloatArray) -> FloatArray:
-        return np.asarray(
-            self.mapping @ self.of_estimates.times(self.mapping.T @ vector)
-        )
+        return self.mapping @ self.of_estimates.times(self.mapping.T @ vector)
 
     def _by_estimates(self, L: FloatArray) -> FloatArray:
         """(h, P') the combinations L (h, F) as combinations of the estimates."""
-        return np.asarray(L @ self.mapping)
+        return L @ self.mapping
 
     def quadratic(self, L: FloatArray) -> FloatArray:
         return self.of_estimates.quadratic(self._by_estimates(L))

@@ -128,9 +128,7 @@ class Structure:
         terms after the first.
         """
         offset = sum(self.sizes[s] * self.widths[s] for s in range(1, t))
-        return np.asarray(
-            offset + groups[:, None] * self.widths[t] + np.arange(self.widths[t])
-        )
+        return offset + groups[:, None] * self.widths[t] + np.arange(self.widths[t])
 
     def gram(self, x: Sequence[FloatArray], W: FloatArray) -> BlockMatrix:
         """I + X'WX, where X has columns x = z Lambda (n, q) for each term."""
@@ -150,7 +148,7 @@ def block_sums(
 ) -> FloatArray:
     """(size, q, q') sums of W left right' by code."""
     if size == 1:
-        return np.asarray((left.T @ (W[:, None] * right))[None])
+        return (left.T @ (W[:, None] * right))[None]
     out = np.empty((size, left.shape[1], right.shape[1]))
     for a in range(left.shape[1]):
         weighted = W * left[:, a]

@@ -103,9 +103,7 @@ class MarginalLikelihood:
         state = self.at.state
         nodes = None if self.quadrature == 1 else Nodes.of(state, self.quadrature)
         rows = row_scores(state) if nodes is None else scores_by_nodes(state, nodes)
-        return np.asarray(
-            rows.totals(codes[self.model.along], n_groups) @ self.from_user()
-        )
+        return rows.totals(codes[self.model.along], n_groups) @ self.from_user()
 
     def profile(self) -> MixedProfile:
         """The profile likelihood of fixed parameters and standard deviations."""
@@ -113,13 +111,13 @@ class MarginalLikelihood:
 
     def left_over(self) -> FloatArray:
         """(P' + m',) gradient at the estimates, by the user's parameters."""
-        return np.asarray(np.where(self.free, self.at.gradient, 0.0) @ self.from_user())
+        return np.where(self.free, self.at.gradient, 0.0) @ self.from_user()
 
     def last_step(self) -> FloatArray:
         """(P' + m',) the next Newton step, in the user's parameters."""
         gradient = np.where(self.free, self.at.gradient, 0.0)
         inner = np.nan_to_num(self.inner_covariance)
-        return np.asarray(self.to_user @ (inner @ gradient))
+        return self.to_user @ (inner @ gradient)
 
     def rounding(self) -> FloatArray:
         """(P',) rounding errors of the fixed parameters."""
@@ -152,7 +150,7 @@ class MarginalLikelihood:
         on the scaled columns.
         """
         free = np.where(self.free[:, None] & self.free, self.information, 0.0)
-        return np.asarray(self._basis.T @ free @ self._basis)
+        return self._basis.T @ free @ self._basis
 
     @cached_property
     def _basis(self) -> FloatArray:
@@ -185,7 +183,7 @@ class MarginalLikelihood:
     @property
     def fixed(self) -> FloatArray:
         """(P',) fixed parameters on the user's scale."""
-        return np.asarray(self.model.to_user @ self.at.psi[: self.model.n_fixed])
+        return self.model.to_user @ self.at.psi[: self.model.n_fixed]
 
     def covariance(self) -> FloatArray:
         """(P' + m', P' + m') on the user's scale, of functions that do not move along
@@ -197,7 +195,7 @@ class MarginalLikelihood:
         out = to_user @ finite @ to_user.T
         undetermined = (np.abs(to_user) @ (~self.free | np.isnan(np.diag(inner)))) > 0.0
         out[undetermined], out[:, undetermined] = np.nan, np.nan
-        return np.asarray(out)
+        return out
 
 
 def marginal_of(

@@ -525,13 +525,11 @@ class Nodes:
 
     def values(self) -> FloatArray:
         """(G,) log-likelihoods of the groups."""
-        return np.asarray(logsumexp(self.heights, axis=1) + self.grid.size(self.B))
+        return logsumexp(self.heights, axis=1) + self.grid.size(self.B)
 
     def posterior(self) -> FloatArray:
         """(G, J) posterior weights pi of the nodes."""
-        return np.asarray(
-            np.exp(self.heights - logsumexp(self.heights, axis=1, keepdims=True))
-        )
+        return np.exp(self.heights - logsumexp(self.heights, axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -635,6 +633,4 @@ def moved_inverse(B: FloatArray, turn: FloatArray) -> FloatArray:
     """(G, q, q) E, which stands for H^-1 in the gradient."""
     U = np.triu(_SQRT_2 * B.transpose(0, 2, 1) @ turn)
     U -= 0.5 * np.einsum("gaa,ab->gab", U, np.eye(U.shape[1]))
-    return np.asarray(
-        B @ (np.eye(U.shape[1]) + U + U.transpose(0, 2, 1)) @ B.transpose(0, 2, 1)
-    )
+    return B @ (np.eye(U.shape[1]) + U + U.transpose(0, 2, 1)) @ B.transpose(0, 2, 1)

@@ -331,7 +331,7 @@ def _scaling(term: RandomColumns, weights: FloatArray) -> FloatArray:
     R = np.linalg.qr(np.sqrt(weights / weights.sum())[:, None] * (term.z @ M), mode="r")
     if not 1e-12 < 1.0 / np.linalg.cond(R) < 1.0 / _ALIKE:
         return M
-    return np.asarray(M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None]))
+    return M @ np.linalg.inv(R * np.sign(np.diag(R))[:, None])
 
 
 def _user_map(problem: Problem) -> FloatArray:

@@ -246,7 +246,7 @@ class Predicted(CostRule):
         self, rows: Rows, scores: FloatArray | None = None
     ) -> FloatArray:
         below = np.cumsum(self.probabilities(rows), axis=1)[:, :-1]
-        return np.asarray(np.log1p(-below) - np.log(below))
+        return np.log1p(-below) - np.log(below)
 
     def probabilities(self, rows: Rows, scores: FloatArray | None = None) -> FloatArray:
         if not self.factors:

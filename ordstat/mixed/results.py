@@ -443,7 +443,7 @@ class RandomParameters:
     @property
     def errors(self) -> FloatArray:
         """(R,) standard errors by the delta method."""
-        return np.asarray(np.sqrt(np.diag(self.joint())[-len(self.names) :]))
+        return np.sqrt(np.diag(self.joint())[-len(self.names) :])
 
     def joint(self) -> FloatArray:
         """(P' + R, P' + R) covariance of the fixed parameters, sds and correlations;
@@ -458,7 +458,7 @@ class RandomParameters:
         J[np.isnan(J)] = 0.0
         out = J @ np.where(finite[:, None] & finite, self.covariance, 0.0) @ J.T
         out[lost], out[:, lost] = np.nan, np.nan
-        return np.asarray(out)
+        return out
 
     def limits(self, level: float) -> FloatArray:
         """(R, 2) Wald confidence limits, on the log scale for standard deviations and

@@ -173,7 +173,7 @@ def _updated(B: FloatArray, s: FloatArray, y: FloatArray) -> FloatArray:
     moved = B @ y
     column = s[:, None]
     turn = moved[:, None] * s
-    return np.asarray(
+    return (
         B
         - (turn + turn.T) / product
         + (1.0 + float(y @ moved) / product) / product * (column * s)
@@ -236,7 +236,7 @@ def negative_hessian(
         length = max(1.0, abs(at.psi[j]))
         out[j] = _slope(objective, at, length * np.eye(size)[j]) / length
     out[:, ~free] = 0.0
-    return np.asarray(0.5 * (out + out.T))
+    return 0.5 * (out + out.T)
 
 
 def information_along(
@@ -246,7 +246,7 @@ def information_along(
     psi.
     """
     bent = moves.T @ np.stack([_slope(objective, at, move) for move in moves.T], axis=1)
-    return np.asarray(0.5 * moves @ (bent + bent.T) @ moves.T)
+    return 0.5 * moves @ (bent + bent.T) @ moves.T
 
 
 def _slope(
@@ -266,9 +266,7 @@ def _slope(
         ]
         behind = objective(at.psi - move, mirrored)
         if behind is not None:
-            return np.asarray(
-                (behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP)
-            )
+            return (behind.gradient - ahead.gradient) / (2.0 * shorter * _STEP)
     return np.full(at.psi.size, np.nan)
 
 

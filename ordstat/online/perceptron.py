@@ -333,7 +333,7 @@ def mean_of(last: FloatArray, sums: FloatArray, n_examples: int) -> FloatArray:
     """Mean of the weights after each of `n_examples` examples; `sums` has the updates
     times their example number.
     """
-    return np.asarray(((n_examples + 1) * last - sums) / max(n_examples, 1))
+    return ((n_examples + 1) * last - sums) / max(n_examples, 1)
 
 
 @dataclass(eq=False, kw_only=True)

@@ -135,7 +135,7 @@ def _quantiles(results: Any, values: pd.Series, level: float) -> pd.DataFrame:
 
 def _along(results: Any, against: str, data: Any) -> Any:
     if against == "score":
-        return np.asarray(results.predict(type="score"))
+        return results.predict(type="score")
     frame, _ = matched_rows(results.design, data_of_fit(results.design, data))
     if against not in frame:
         names = ", ".join(map(str, frame.columns))

@@ -155,7 +155,7 @@ class CumulativeRule(CostRule):
         """(N, K-1) log(P(y > k) / P(y <= k))."""
         above = self.exceedances(rows)
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(above) - np.log1p(-above))
+            return np.log(above) - np.log1p(-above)
 
 
 def ranked_score(above: FloatArray, y: IntArray, weights: FloatArray) -> float:

@@ -375,7 +375,7 @@ def _in_order(theta: FloatArray) -> FloatArray:
     """(Q,) the non-decreasing sequence nearest to theta in least squares."""
     from scipy.optimize import isotonic_regression
 
-    return np.asarray(isotonic_regression(theta).x)
+    return isotonic_regression(theta).x
 
 
 def hinge(

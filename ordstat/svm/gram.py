@@ -183,13 +183,13 @@ class LinearGram:
         return int(self.X.shape[1])
 
     def __matmul__(self, v: FloatArray) -> FloatArray:
-        return np.asarray(self.X @ self.state(v))
+        return self.X @ self.state(v)
 
     def block(self, rows: IntArray) -> FloatArray:
         return self.X[rows] @ self.X[rows].T
 
     def state(self, beta: FloatArray) -> FloatArray:
-        return np.asarray(self.X.T @ beta)
+        return self.X.T @ beta
 
     @property
     def array(self) -> FloatArray:
