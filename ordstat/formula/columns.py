@@ -494,11 +494,10 @@ def _range(value: Value) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
-def _read_at_once(names: Iterable[str], frame: pd.DataFrame) -> dict[str, Column]:
-    """The columns of a frame, by name, if all are finite floating-point numbers, which
-    are read faster together; else empty.
+def _read_at_once(names: Iterable[str], values: AnyArray) -> dict[str, Column]:
+    """The columns of an array, by name, if they are finite floating-point numbers,
+    which are read faster together; else empty.
     """
-    values = frame.to_numpy()
     if values.dtype != np.float64:
         return {}
     low = values.min(initial=0.0)
@@ -541,7 +540,7 @@ class Columns:
         numbers_alone = declared is not None and not declared
         numbers_alone = numbers_alone and frame.columns.is_unique
         if numbers_alone and (len(frame) == 1 or _has_many_numbers(frame)):
-            self._columns = _read_at_once(frame.columns, frame)
+            self._columns = _read_at_once(frame.columns, frame.to_numpy())
         self._read_together = bool(self._columns)
 
     def __contains__(self, name: str) -> bool:
@@ -569,16 +568,20 @@ class Columns:
         many = len(frame) * len(names) > _COPIED
         if many or len(names) < _SEVERAL or not frame.columns.is_unique:
             return
-        types = zip(frame.columns.tolist(), frame.dtypes.tolist(), strict=True)
+        types = frame.dtypes.tolist()
         numbers = {
             name: place
-            for place, (name, dtype) in enumerate(types)
-            if dtype == np.float64 and name in names
+            for place, name in enumerate(frame.columns.tolist())
+            if types[place] == np.float64 and name in names
         }
         check_printable(numbers, "The column name")
-        # by places, as a search for the names takes longer
-        of_numbers = frame.take(list(numbers.values()), axis=1)
-        self._columns |= _read_at_once(numbers, of_numbers)
+        places = list(numbers.values())
+        few = frame.shape[1] <= 2 * len(places)
+        if few and all(dtype in (np.float64, np.int64) for dtype in types):
+            values = frame.to_numpy()[:, places]
+        else:  # by places, as a search for the names takes longer
+            values = frame.take(places, axis=1).to_numpy()
+        self._columns |= _read_at_once(numbers, values)
 
     def column(self, name: str, role: str = "the model") -> Column:
         """A column; if it is missing, a DataError names the role that needs it."""

@@ -353,13 +353,15 @@ def forgotten_counts(design: Design, fit: LikelihoodFit) -> Iterator[Alert]:
     used = {design.response, *(design.spec.columns or ())}
     named = [
         name
-        for name in data.columns.drop_duplicates(keep=False)
+        for name in data.columns.tolist()
         if str(name).lower() in _COUNTS and name not in used
     ]
     counts = [
         name
         for name in named
-        if data[name].dtype.kind in "iu" and data[name].nunique() > 1
+        if named.count(name) == 1
+        and data[name].dtype.kind in "iu"
+        and data[name].nunique() > 1
     ]
     if counts:
         yield DataWarning, _BALANCED.format(counts[0])

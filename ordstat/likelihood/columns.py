@@ -210,7 +210,7 @@ def equal_columns(X: FloatArray) -> list[IntArray]:
     """Places of columns of X (N, p) that are equal up to shift, scale and sign, an
     array for each set of them.
 
-    Equal columns have equal products with any vector: a fixed random one sorts them, so
+    Equal columns have equal products with any vector: an irregular one sorts them, so
     that only neighbours are compared.
     """
     sparse = sparse_part(X)
@@ -222,7 +222,7 @@ def equal_columns(X: FloatArray) -> list[IntArray]:
     lengths = np.sqrt(squares)
     sizes = np.maximum(X.max(axis=0, initial=0.0), -X.min(axis=0, initial=0.0))
     varying = np.flatnonzero(lengths > CONSTANT * sizes * np.sqrt(len(X)))
-    vector = np.random.default_rng(0).standard_normal(len(X))
+    vector = np.cos(np.arange(1.0, len(X) + 1.0) ** 2)
     vector -= vector.mean()
     marks = (vector @ X)[varying] / lengths[varying]
     order = np.argsort(np.abs(marks), kind="stable")

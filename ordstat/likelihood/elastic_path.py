@@ -533,7 +533,7 @@ class PenalisedRows:
     def estimates(self, points: Sequence[PenalisedPoint]) -> FloatArray:
         """(L, P') the user's parameters at L points."""
         x = np.empty((self.order.size, len(points)))
-        x[self.order] = np.array([np.append(at.theta, at.b) for at in points]).T
+        x[self.order] = np.array([np.concatenate([at.theta, at.b]) for at in points]).T
         turn = self.groups.turn
         if turn is not None:
             layout = self.rows.layout

@@ -566,11 +566,12 @@ def solve(
     """
     before = np.inf
     steps = 0
+    here = penalty.value(point.b)
     if isinstance(quadratic, Quadratic) and penalty.l2.any():
         quadratic.kept[0] = 0  # its factor is that of another ridge
     while True:
         left = penalty.residual(point.by_b, point.b)
-        residual = float(np.abs(left).max(initial=np.abs(point.by_theta).max()))
+        residual = float(np.abs(np.concatenate([left, point.by_theta])).max())
         if residual <= tolerance or steps == max_iter:
             break
         stale = quadratic is None or point.information is not None
@@ -585,14 +586,16 @@ def solve(
         accuracy = 0.1 * tolerance
         if point.information is None:
             accuracy = max(_INEXACT * residual, accuracy)
-        moved = _downhill(
-            model, point, penalty, quadratic.step(point, penalty, accuracy)
-        )
-        if moved is None and stale:
-            break
-        before = 0.0 if moved is None else residual
-        point = point if moved is None else moved
+        step = quadratic.step(point, penalty, accuracy)
+        moved = _downhill(model, point, penalty, here, step)
         steps += 1
+        if moved is not None:
+            before = residual
+            point, here = moved
+        elif stale:
+            break
+        else:
+            before = 0.0
     return PathPoint(
         point=point,
         penalty=penalty,
@@ -638,13 +641,13 @@ def _downhill(
     model: Model,
     point: PenalisedPoint,
     penalty: Shrinkage,
+    here: float,
     step: tuple[FloatArray, FloatArray],
-) -> PenalisedPoint | None:
+) -> tuple[PenalisedPoint, float] | None:
     """The first of the point plus the step, half of it, ... that lowers the objective
-    by enough; None if none does.
+    by enough, and the penalty there, which is `here` at the point; None if none does.
     """
     of_theta, of_b = step
-    here = penalty.value(point.b)
     b = point.b + of_b
     there = penalty.value(b)
     change = there - here
@@ -656,7 +659,7 @@ def _downhill(
         if moved is not None:
             rise = point.loglik - moved.loglik + there - here
             if rise <= _ARMIJO * share * change + rounding:
-                return moved
+                return moved, there
         share *= 0.5
         b = point.b + share * of_b
         there = penalty.value(b)
