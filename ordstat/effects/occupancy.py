@@ -254,7 +254,7 @@ def occupancy(
     times: Sequence[float],
     *,
     previous: str = "previous",
-    time: str = "time",
+    time: str | None = "time",
     gap: str | None = None,
     origin: float = 0.0,
     absorbing: Sequence[Any] = (),
@@ -283,7 +283,8 @@ def occupancy(
         Times to predict, increasing; the level before the first is that of `start`.
         Without `gap` each step is one transition, so give every time of the fit.
     previous, time : str
-        Names of the columns of the previous level and of time.
+        Names of the columns of the previous level and of time; time=None for a fit
+        whose formula does not have it, so that transitions are the same at all times.
     gap : str, optional
         Name of the column of the time since the previous row.
     origin : float
@@ -358,7 +359,9 @@ def occupancy(
     codes = _codes(absorbing, fit.levels)
     moving = [code for code in range(fit.rule.n_levels) if code not in codes]
     rows = _start(fit, start, steps, previous, time, gap)
-    notes = [] if gap is not None else _skipped(fit, steps[:, 0], time)
+    notes = []
+    if gap is None and time is not None:
+        notes = _skipped(fit, steps[:, 0], time)
     for note in notes:
         warn(note, DataWarning)
     _check_none_began(rows, [fit.levels[code] for code in codes], previous)
@@ -389,7 +392,7 @@ def occupancy(
         drawn,
         level,
         (*notes, *_notes(chosen, rows, draws, level, limits)),
-        time,
+        "time" if time is None else time,
     )
 
 
@@ -538,7 +541,7 @@ def _start(
     start: Any,
     steps: FloatArray,
     previous: str,
-    time: str,
+    time: str | None,
     gap: str | None,
 ) -> Population:
     """The complete rows of the start, with the first time."""
@@ -547,20 +550,31 @@ def _start(
         raise OptionError(
             f"start must have the column {previous!r}, the level at the start."
         )
-    if time in frame.columns and frame[time].nunique() > 1:
+    if time is not None and time in frame.columns and frame[time].nunique() > 1:
         raise DataError(
             f"start must have a row for each person at the start; its column {time!r}"
             f" has {frame[time].nunique()} different values. Select the first row of"
             f" each person; or leave the column out, as times= sets it."
         )
-    frame[time] = steps[0, 0]
-    if gap is not None:
-        frame[gap] = steps[0, 1]
+    frame = frame.assign(**_values(time, gap, steps[0]))
     rows = population(fit, frame, None, None)
-    for name in (previous, time, gap):
+    for name in (previous, gap):
         if name is not None:
             rows.check(name)
+    if time is not None and time not in rows.variables:
+        raise OptionError(
+            f"time must be a variable of the formula, or None; got {time!r}, and the"
+            f" formula has {', '.join(map(repr, rows.variables))}."
+        )
     return rows
+
+
+def _values(
+    time: str | None, gap: str | None, step: Sequence[float] | FloatArray
+) -> dict[str, float]:
+    """The columns of time and gap that the formula has, at one step."""
+    names = zip((time, gap), step, strict=True)
+    return {name: float(value) for name, value in names if name is not None}
 
 
 def _check_none_began(rows: Population, absorbing: list[Any], previous: str) -> None:
@@ -629,14 +643,13 @@ def _design(
     steps: FloatArray,
     moving: Sequence[int],
     previous: str,
-    time: str,
+    time: str | None,
     gap: str | None,
 ) -> Rows:
     """The rows of a chain."""
     frames = [rows.frame]
-    for now, since in steps[1:].tolist():
-        values = {time: now} if gap is None else {time: now, gap: since}
-        at_time = rows.at(values)
+    for step in steps[1:]:
+        at_time = rows.at(_values(time, gap, step))
         for code in moving:
             frames.append(at_time.at({previous: fit.levels[code]}).frame)
     frame = pd.concat(frames, ignore_index=True)

@@ -186,6 +186,24 @@ def test_other_models(options) -> None:
     )
 
 
+@pytest.mark.parametrize("gap", [None, "gap"])
+def test_transitions_that_are_the_same_at_all_times(gap) -> None:
+    """Powers of the matrix of transitions."""
+    term = "" if gap is None else " + gap"
+    fit = ordfit(f"y ~ previous{term}", STAYS, cluster="id")
+    alive = LEVELS[:3]
+    new = pd.DataFrame({"previous": alive, "gap": 1.0})
+    moves = np.vstack([fit.predict(new, type="prob"), [0.0, 0.0, 0.0, 1.0]])
+    options = {"time": None, "gap": gap, "absorbing": ["dead"], "draws": 5}
+    found = occupancy(fit, new[["previous"]], [1, 2, 3], by="previous", **options)
+    powers = [np.linalg.matrix_power(moves, t)[:3] for t in (1, 2, 3)]
+    expected = np.stack(powers, axis=1)[[alive.index(name) for name in found.groups]]
+    np.testing.assert_allclose(found.estimates, expected, rtol=1e-12)
+    assert "up to time 3" in str(found.time_in("home"))
+    with pytest.raises(OptionError, match="or None; got 'time'"):
+        occupancy(fit, new, [1, 2], absorbing=["dead"], gap=gap)
+
+
 def test_an_absorbing_level_only_grows(both) -> None:
     dead = both.frame[both.frame["level"] == "dead"]
     for _, one in dead.groupby("group"):
