@@ -410,7 +410,7 @@ class Averager:
             along = limits.along(further)
         # infinite log odds that are not linear have no difference
         if self.scale in _UNBOUNDED:
-            return np.asarray(unknown | along.infinite_log_odds()), certain, exact
+            return unknown | along.infinite_log_odds(), certain, exact
         # quantiles are those of averaged probabilities
         asked = None if self.scale == "quantile" else self.asked
         places = None if asked is None else asked.places
@@ -419,7 +419,7 @@ class Averager:
             given = self.predicted.values(self.quantity, rows)
             settled = limits.settled(type, given, rule, rows, asked)
             exact = np.where(limits.fixed(type, places), settled, np.nan)
-        return np.asarray(unknown), limits.certain(type, places), exact
+        return unknown, limits.certain(type, places), exact
 
     @property
     def _linear(self) -> bool:

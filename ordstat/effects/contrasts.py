@@ -256,9 +256,7 @@ def _radius_tail(rank: int, squares: FloatArray, df: float) -> FloatArray:
     """P(r^2 > squares), r the length of a vector of `rank` independent standard
     normals, or t with df.
     """
-    return np.asarray(
-        chdtrc(rank, squares) if math.isinf(df) else fdtrc(rank, df, squares / rank)
-    )
+    return chdtrc(rank, squares) if math.isinf(df) else fdtrc(rank, df, squares / rank)
 
 
 def _radius(rank: int, alpha: float, df: float) -> float:

@@ -12,11 +12,10 @@ from ..checks import flag
 from ..likelihood.alerts import not_estimated
 from ..report.cells import limit_heads
 from ..report.frames import NotedFrame
-from ..report.ratios import ratio_of
 from ..report.render import Table
 from ..report.sections import shortened
 from .summary import TITLES, ratio_table
-from .tables import deviations_of, exponent_notes, rescaled
+from .tables import deviations_of, exponent_notes, in_units
 
 if TYPE_CHECKING:
     from ..likelihood.results import LikelihoodResults
@@ -39,37 +38,24 @@ def tidy_pooled(
     flag("exponentiate", exponentiate)
     first = pooled.fits[0]
     frame = pd.DataFrame(pooled.coefficient_columns, index=pooled.parameters.names)
-    numbers = np.column_stack((pooled.params, pooled.confint(level)))
-    factors = np.ones(len(pooled.all_parameters))
-    suffixes: dict[str, str] = {}
-    if per is not None:
-        every = [deviations_of(fit) for fit in pooled.fits]
-        deviations = {
-            name: float(np.mean([each[name] for each in every])) for name in every[0]
-        }
-        factors, suffixes = rescaled(first, per, deviations)
-    numbers *= factors[: len(numbers), None]
-    frame["std_error"] *= factors[: len(numbers)]
-    if exponentiate:
-        numbers = ratio_of(first).exponents(pooled.parameters.kinds, numbers)
-    frame["estimate"] = numbers[:, 0]
+    limits = pooled.confint(level)
     frame = frame.rename_axis("term").reset_index()
-    frame.insert(6, "conf_low", numbers[:, 1])
-    frame.insert(7, "conf_high", numbers[:, 2])
+    frame.insert(6, "conf_low", limits["lower"].to_numpy())
+    frame.insert(7, "conf_high", limits["upper"].to_numpy())
     frame["coef_type"] = pooled.parameters.kinds
     if pooled.random_parameters is not None:
-        random = pooled.random_parameters.frame(level, factors[len(numbers) :])
-        frame = pd.concat(
-            [frame, random.reindex(columns=frame.columns)], ignore_index=True
-        )
-    if suffixes:
-        frame.attrs["per"] = suffixes
+        random = pooled.random_parameters.frame(level).reindex(columns=frame.columns)
+        frame = pd.concat([frame, random], ignore_index=True)
+    deviations = {}
+    if per is not None:
+        every = [deviations_of(fit) for fit in pooled.fits]
+        for name in every[0]:
+            deviations[name] = float(np.mean([each[name] for each in every]))
     notes = [*not_estimated(first.fit, pooled.parameters)]
-    notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
-    if exponentiate:
-        notes += exponent_notes(first)
+    notes += in_units(frame, first, per, exponentiate, deviations)
     title = "Pooled parameters"
     if exponentiate:
+        notes += exponent_notes(first)
         title += "; effects exponentiated"
     return NotedFrame.of(frame, notes, title, labels=pooled.names_shown())
 

@@ -345,8 +345,8 @@ class PooledRandom:
             np.where(known, combined.std_error * back, np.nan),
         )
 
-    def frame(self, level: float, factors: FloatArray) -> pd.DataFrame:
-        """Rows of `tidy`, in units of the factors."""
+    def frame(self, level: float) -> pd.DataFrame:
+        """Rows of `tidy`."""
         estimate, std_error, df = self.transformed
         ends = symmetric_limits(estimate, std_error, level, df)
         deviation = np.array(self.kinds) == "sd"
@@ -363,6 +363,6 @@ class PooledRandom:
             name: np.where(known | (name == "estimate"), values, np.nan)
             for name, values in columns.items()
         }
-        frame = pd.DataFrame(numbers).mul(factors, axis=0)
+        frame = pd.DataFrame(numbers)
         frame["df"] = np.where(known, df, np.nan)
         return frame.assign(term=self.names, coef_type=self.kinds)

@@ -65,34 +65,22 @@ def tidy_parameters(
     flag("conf_int", conf_int)
     flag("exponentiate", exponentiate)
     fraction("level", level)
-    columns = dict(r.coefficient_columns)
-    factors = np.ones(len(r.all_parameters))
-    suffixes = dict[str, str]()
-    if per is not None:
-        factors, suffixes = rescaled(r, per)
+    columns = r.coefficient_columns
     low, high = symmetric_limits(
         r.fit.coefficients, columns["std_error"], level, columns["df"]
     )
-    numbers = np.column_stack([r.fit.limits, low, high])
-    fixed = factors[: len(numbers)]
-    numbers *= fixed[:, None]
-    columns["std_error"] = columns["std_error"] * fixed
-    if exponentiate:
-        numbers = ratio_of(r).exponents(r.parameters.kinds, numbers)
-    if r.bias_reduced is None:
-        del columns["df"]
-    estimate, low, high = numbers.T
-    named = {"term": r.parameters.names, "estimate": estimate, **columns}
-    limits = {"conf_low": low, "conf_high": high} if conf_int else {}
+    named = {"term": r.parameters.names, "estimate": r.fit.limits, **columns}
+    limits = {"conf_low": low, "conf_high": high}
     frame = pd.DataFrame(named | limits | {"coef_type": r.parameters.kinds})
+    if r.bias_reduced is None:
+        frame = frame.drop(columns="df")
     if r.random_parameters is not None:
-        more = _random_rows(r.random_parameters, level, factors[len(numbers) :])
-        more = more.reindex(columns=frame.columns)
+        more = _random_rows(r.random_parameters, level).reindex(columns=frame.columns)
         frame = pd.concat([frame, more], ignore_index=True)
-    if suffixes:
-        frame.attrs["per"] = suffixes
     notes = [*r.standard_error_notes, *not_estimated(r.fit, r.parameters)]
-    notes += [f"{name}: {suffix}." for name, suffix in suffixes.items()]
+    notes += in_units(frame, r, per, exponentiate)
+    if not conf_int:
+        frame = frame.drop(columns=list(limits))
     notes += only_effect_notes(r)
     notes += curve_notes(r)
     if exponentiate:
@@ -102,19 +90,44 @@ def tidy_parameters(
     return NotedFrame.of(frame, notes, title, labels=r.names_shown(), hidden=curves)
 
 
-def _random_rows(random: Any, level: float, factors: FloatArray) -> pd.DataFrame:
-    """Standard deviations and correlations of random effects, times `factors`."""
+def _random_rows(random: Any, level: float) -> pd.DataFrame:
+    """Standard deviations and correlations of random effects."""
     low, high = random.limits(level).T
     return pd.DataFrame(
         {
             "term": random.names,
-            "estimate": random.estimates * factors,
-            "std_error": random.errors * factors,
-            "conf_low": low * factors,
-            "conf_high": high * factors,
+            "estimate": random.estimates,
+            "std_error": random.errors,
+            "conf_low": low,
+            "conf_high": high,
             "coef_type": random.kinds,
         }
     )
+
+
+def in_units(
+    frame: pd.DataFrame,
+    r: LikelihoodResults,
+    per: Any,
+    exponentiate: bool,
+    deviations: Mapping[str, float] | None = None,
+) -> list[str]:
+    """Change the rows of `tidy` to effects of changes by `per`, and to their exponents;
+    notes on the changes, which are `attrs["per"]` too.
+    """
+    numbers = ["estimate", "conf_low", "conf_high"]
+    suffixes: dict[str, str] = {}
+    if per is not None:
+        factors, suffixes = rescaled(r, per, deviations)
+        scaled = [*numbers, "std_error"]
+        frame[scaled] = frame[scaled].mul(factors, axis=0)
+    if suffixes:
+        frame.attrs["per"] = suffixes
+    if exponentiate:
+        ratio = ratio_of(r)
+        values = frame[numbers].to_numpy(dtype=np.float64)
+        frame[numbers] = ratio.exponents(frame["coef_type"], values)
+    return [f"{name}: {suffix}." for name, suffix in suffixes.items()]
 
 
 def exponent_notes(r: LikelihoodResults) -> list[str]:

@@ -228,8 +228,8 @@ class Family(ABC):
         """(n, K-1) log P(y <= k) and log P(y > k)."""
         log_p = self.log_probabilities(eta)
         add = np.logaddexp.accumulate
-        below = np.asarray(add(log_p, axis=1)[:, :-1])
-        above = np.asarray(add(log_p[:, ::-1], axis=1)[:, -2::-1])
+        below = add(log_p, axis=1)[:, :-1]
+        above = add(log_p[:, ::-1], axis=1)[:, -2::-1]
         return below, above
 
     def below_slope(self, eta: FloatArray) -> FloatArray:

@@ -237,7 +237,7 @@ class Jacobian:
                 *(np.bincount(codes, value, minlength=size)[:, None] for value in lam),
             ]
         )
-        return np.asarray(out if self.structure is None else out @ self.structure)
+        return out if self.structure is None else out @ self.structure
 
     def total(self, values: FloatArray) -> FloatArray:
         """(P,) the sum of J'v over all rows."""
@@ -275,7 +275,7 @@ class Jacobian:
                 *([c.T, *row] for c, row in zip(cross, rest, strict=True)),
             ]
         )
-        return np.asarray(
+        return (
             out if self.structure is None else self.structure.T @ out @ self.structure
         )
 

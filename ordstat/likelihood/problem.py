@@ -245,7 +245,7 @@ class Problem:
 
     def full(self, x: FloatArray) -> FloatArray:
         """(F,) all thresholds and effects, in the coordinates of `rows`."""
-        return x if self.structure is None else np.asarray(self.expansion @ x)
+        return x if self.structure is None else self.expansion @ x
 
     @cached_property
     def expansion(self) -> FloatArray:

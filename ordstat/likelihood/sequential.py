@@ -97,7 +97,7 @@ class Sequential(Family):
     def reached(self, y: IntArray, n_thresholds: int) -> BoolArray:
         """(K-1, n) whether rows at y reached each stage."""
         stages = np.arange(n_thresholds)[:, None]
-        return np.asarray(stages >= y - 1 if self.backward else stages <= y)
+        return stages >= y - 1 if self.backward else stages <= y
 
     def of_a_stage(self) -> Cumulative:
         """The family of a stage, P(y <= k | the stage is reached)."""
@@ -132,16 +132,16 @@ class Sequential(Family):
 
     def hazards(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) probability of stopping at a stage that is reached."""
-        return np.asarray(self.cut.sf(eta) if self.backward else self.cut.cdf(eta))
+        return self.cut.sf(eta) if self.backward else self.cut.cdf(eta)
 
     def survivals(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) probability of passing a stage that is reached."""
-        return np.asarray(self.cut.cdf(eta) if self.backward else self.cut.sf(eta))
+        return self.cut.cdf(eta) if self.backward else self.cut.sf(eta)
 
     def hazard_slopes(self, eta: FloatArray) -> FloatArray:
         """(n, K-1) derivatives of `hazards` by eta."""
         density = self.cut.pdf(eta)
-        return np.asarray(-density if self.backward else density)
+        return -density if self.backward else density
 
     def start(self, shares: FloatArray) -> FloatArray:
         up_to = np.cumsum(shares)
