@@ -53,6 +53,8 @@ _ARMIJO = 1e-4
 #: Share of the objective that is rounding.
 _ROUNDING = 1e-13
 _HALVINGS = 40
+#: Most steps for each penalty.
+_STEPS = 100
 #: A weight l1 that no slope exceeds.
 HELD = 1e300
 #: Most steps of theta alone before the gap is computed, and slope that counts as 0.
@@ -386,7 +388,7 @@ class Quadratic:
         b = before.copy()
         minimise(
             *(self.Q, own.starts, self.bound, own.l1, own.l2, own.lower, own.upper),
-            *(b, r.copy(), tolerance, _ROUNDS, self.factor, self.kept),
+            *(b, r, tolerance, _ROUNDS, self.factor, self.kept),
         )
         return b
 
@@ -546,7 +548,6 @@ def solve(
     tolerance: float,
     likely: BoolArray,
     quadratic: Quadratic | SmoothQuadratic | None = None,
-    max_iter: int = 100,
 ) -> PathPoint:
     """Minimise from a point.
 
@@ -561,8 +562,6 @@ def solve(
         Groups that may not be 0 at the minimum, beside those that are not 0.
     quadratic : Quadratic, optional
         An approximation near the point.
-    max_iter : int
-        Largest number of steps.
     """
     before = np.inf
     steps = 0
@@ -572,15 +571,16 @@ def solve(
     while True:
         left = penalty.residual(point.by_b, point.b)
         residual = float(np.abs(np.concatenate([left, point.by_theta])).max())
-        if residual <= tolerance or steps == max_iter:
+        if residual <= tolerance or steps == _STEPS:
             break
         stale = quadratic is None or point.information is not None
         stale = stale or residual > _SLOW * before
-        failing = penalty.lengths(left) > tolerance
         if quadratic is not None and steps > 0 and not stale:
-            stale = bool(np.delete(failing, quadratic.groups).any())
+            outside = np.delete(penalty.lengths(left), quadratic.groups)
+            stale = bool((outside > tolerance).any())
         if stale:
-            quadratic = _quadratic(model, point, penalty, failing, likely)
+            wanted = likely | (penalty.lengths(left) > tolerance)
+            quadratic = _quadratic(model, point, penalty, wanted)
         if quadratic is None:
             break
         accuracy = 0.1 * tolerance
@@ -606,29 +606,25 @@ def solve(
 
 
 def _quadratic(
-    model: Model,
-    point: PenalisedPoint,
-    penalty: Shrinkage,
-    failing: BoolArray,
-    likely: BoolArray,
+    model: Model, point: PenalisedPoint, penalty: Shrinkage, wanted: BoolArray
 ) -> Quadratic | SmoothQuadratic | None:
     """At a point, in the working set."""
     if model.has_products and penalty.smooth:
         return SmoothQuadratic.at(model, point, penalty)
-    groups = np.arange(likely.size)
+    groups = np.arange(wanted.size)
     if point.information is None:
-        groups = _working_set(penalty, point, failing, likely)
+        groups = _working_set(penalty, point, wanted)
     return Quadratic.at(model, point, penalty, groups)
 
 
 def _working_set(
-    penalty: Shrinkage, point: PenalisedPoint, failing: BoolArray, likely: BoolArray
+    penalty: Shrinkage, point: PenalisedPoint, wanted: BoolArray
 ) -> IntArray:
-    """Groups that are not 0, and of the others that fail the conditions or are likely
-    to, those with the steepest slopes.
+    """Groups that are not 0, and of the others that are wanted, as they fail the
+    conditions or are likely to, those with the steepest slopes.
     """
     used = (penalty.lengths(point.b) > 0.0) | (penalty.l1 == 0.0)
-    others = np.flatnonzero((failing | likely) & ~used)
+    others = np.flatnonzero(wanted & ~used)
     most = max(_FEW, int(_MORE * used.sum()))
     if others.size > most:
         with np.errstate(divide="ignore"):
@@ -670,7 +666,6 @@ def follow(
     model: Model,
     point: PenalisedPoint,
     penalties: Iterable[tuple[Shrinkage, float]],
-    max_iter: int = 100,
 ) -> Iterator[PathPoint]:
     """The solutions under penalties that become weaker, each from the one before.
 
@@ -679,8 +674,6 @@ def follow(
     model : Model
     point : PenalisedPoint
     penalties : iterable of (Shrinkage, tolerance of the residual)
-    max_iter : int
-        Largest number of steps for each penalty.
     """
     strongest: FloatArray | None = None
     quadratic: Quadratic | SmoothQuadratic | None = None
@@ -689,7 +682,7 @@ def follow(
         likely = np.zeros(slopes.size, dtype=bool)
         if strongest is not None:
             likely = slopes >= 2.0 * penalty.l1 - strongest
-        solution = solve(model, point, penalty, tolerance, likely, quadratic, max_iter)
+        solution = solve(model, point, penalty, tolerance, likely, quadratic)
         point = solution.point
         quadratic = solution.quadratic
         strongest = penalty.l1

@@ -316,6 +316,11 @@ class RestrictedLikelihood:
         others[layout.of_location] = False
         return np.flatnonzero(others)
 
+    @cached_property
+    def estimated(self) -> BoolArray:
+        """(J,) smooths whose lambda is not given."""
+        return np.array([block.weight is None for block in self.blocks])
+
     @property
     def penalised(self) -> BoolArray:
         """(J,) smooths that are penalised in every direction, even along straight
@@ -485,17 +490,14 @@ class RestrictedLikelihood:
         q = inverse @ by_score
         by_parameter = score - bends + information @ (self.inner @ q)
         beta = self.effects(x)
-        by_rho = np.empty(len(self.blocks))
-        for j, block in enumerate(self.blocks):
+        by_rho = np.zeros(len(self.blocks))
+        for j in np.flatnonzero(self.estimated):
+            block = self.blocks[j]
             places = 1 + block.columns
             trace = self._trace(inverse, block) * math.exp(rho[j])
             pull = pulls[places, j]
-            if block.weight is not None:
-                by_rho[j] = 0.0
-                continue
-            by_rho[j] = 0.5 * (block.rank - trace - beta[block.columns] @ pull) + float(
-                q[places] @ pull
-            )
+            along = beta[block.columns] @ pull
+            by_rho[j] = 0.5 * (block.rank - trace - along) + q[places] @ pull
         return np.concatenate([by_parameter[self.outer], by_rho])
 
     def _trace(self, inverse: FloatArray, block: Block) -> float:
@@ -530,20 +532,14 @@ class RestrictedLikelihood:
             own = beta[block.columns] @ pulls[1 + block.columns, j]
             trace = self._trace(inverse, block) * weights[j]
             out[size + j, size + j] += 0.5 * (own + trace)
-            for k, other in enumerate(self.blocks[: j + 1]):
-                both = float(
-                    (
-                        scaled[j][1 + other.columns] * scaled[k][1 + block.columns].T
-                    ).sum()
-                )
-                out[size + j, size + k] -= 0.5 * both
-                if k < j:
-                    out[size + k, size + j] -= 0.5 * both
-        for j, block in enumerate(self.blocks):
-            if block.weight is not None:
-                out[size + j] = 0.0
-                out[:, size + j] = 0.0
-                out[size + j, size + j] = 1.0
+            for k, other in enumerate(self.blocks):
+                left = scaled[j][1 + other.columns]
+                right = scaled[k][1 + block.columns]
+                out[size + j, size + k] -= 0.5 * float((left * right.T).sum())
+        given = size + np.flatnonzero(~self.estimated)
+        out[given] = 0.0
+        out[:, given] = 0.0
+        out[given, given] = 1.0
         return out
 
     def moved(
@@ -636,8 +632,7 @@ class RestrictedLikelihood:
         It comes from the changes with psi of b^, and of the root U^-1 of A^-1 = U^-1
         U^-T.
         """
-        given = np.array([block.weight is not None for block in self.blocks])
-        free = np.append(np.ones(self.outer.size, dtype=bool), ~given)
+        free = np.append(np.ones(self.outer.size, dtype=bool), self.estimated)
         values, vectors = np.linalg.eigh(point.curvature[np.ix_(free, free)])
         values = np.maximum(values, 0.0)
         inverse = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0.0)
@@ -645,7 +640,8 @@ class RestrictedLikelihood:
         added = moves @ (vectors * inverse) @ vectors.T @ moves.T
         # log lambda of straight lines has no finite variance [a prior of mgcv]
         prior = (vectors / (values + _PRIOR)) @ vectors.T
-        slopes = [self._root_slope(point, int(j)) for j in np.flatnonzero(~given)]
+        estimated = np.flatnonzero(self.estimated)
+        slopes = [self._root_slope(point, int(j)) for j in estimated]
         size = self.outer.size
         for j, one in enumerate(slopes):
             for k, other in enumerate(slopes):
@@ -745,7 +741,7 @@ def _highest(
     exactly; a maximum comes before such a search.
     """
     found = search(restricted, point, max_iter)
-    free = np.array([block.weight is None for block in restricted.blocks])
+    free = restricted.estimated
     smoother = restricted.at(point.x, point.rho + np.where(free, _SMOOTHER, 0.0))
     if smoother is None or not free.any():
         return found
