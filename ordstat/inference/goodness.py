@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 _NAME = "ordinal Hosmer-Lemeshow (Fagerland and Hosmer)"
-#: Groups by default.
+#: Groups by default, and fewest groups.
 _GROUPS = 10
+_FEWEST = 3
 #: Expected counts below this make the chi-squared approximation rough, if more than a
 #: share of them are.
 _FEW = 5.0
@@ -147,13 +148,10 @@ def _by_group(
     given.
     """
     if groups is not None:
-        groups = whole("groups", groups, 3)
+        groups = whole("groups", groups, _FEWEST)
     check_available(r, "gof() of groups")
     sample = r.design.sample
-    if groups is None:
-        codes = _most_groups(scores, sample.case_weights)
-    else:
-        codes = score_groups(scores, sample.case_weights, groups)
+    codes = score_groups(scores, sample.case_weights, groups)
     return CountTable.of(codes, sample, probabilities, "group")
 
 
@@ -236,56 +234,35 @@ def _table_of_counts(sample: Sample, probabilities: FloatArray) -> CountTable | 
     )
 
 
-def _most_groups(scores: FloatArray, weights: FloatArray) -> IntArray:
-    """Ten groups by score, or as many as equal scores allow.
+def score_groups(
+    scores: FloatArray, weights: FloatArray, wanted: int | None
+) -> IntArray:
+    """(N,) group codes 0, 1, ... of nearly equal weight in the order of the scores;
+    equal scores stay together. If no number is wanted, ten groups or as many as equal
+    scores allow.
 
     Raises
     ------
     DataError
-        There are fewer than three.
-    """
-    wanted = _GROUPS
-    while True:
-        codes = _grouped(scores, weights, wanted)[0]
-        formed = np.unique(codes).size
-        if formed == wanted or formed < 3:
-            return score_groups(scores, weights, max(formed, 3))
-        wanted = formed
-
-
-def _grouped(
-    scores: FloatArray, weights: FloatArray, n_groups: int
-) -> tuple[IntArray, int]:
-    """(N,) codes in 0..n_groups-1 by nearly equal weight, and the number of distinct
-    scores.
+        Too few distinct scores for that many groups, or for three.
     """
     # equal up to rounding
     values, inverse = np.unique(np.round(scores, 10), return_inverse=True)
     share = np.bincount(inverse, weights) / weights.sum()
     middle = np.cumsum(share) - 0.5 * share
-    groups = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
-    return groups[inverse].astype(np.intp), values.size
-
-
-def score_groups(scores: FloatArray, weights: FloatArray, n_groups: int) -> IntArray:
-    """(N,) group codes 0..n_groups-1 of nearly equal weight in the order of the scores;
-    equal scores stay together.
-
-    Raises
-    ------
-    DataError
-        Too few distinct scores for that many groups.
-    """
-    groups, n_scores = _grouped(scores, weights, n_groups)
-    formed = np.unique(groups).size
-    if formed < n_groups:
-        raise DataError(
-            f"the rows have {n_scores} distinct scores, too few (or with too unequal"
-            f" counts) for {n_groups} groups: only {formed} can be formed. "
-            + (
-                f"Use groups={formed} or fewer."
-                if formed > 2
-                else "No test by groups is possible."
-            )
-        )
-    return groups
+    n_groups = _GROUPS if wanted is None else wanted
+    while True:
+        groups = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
+        formed = np.unique(groups).size
+        if formed == n_groups:
+            return groups[inverse].astype(np.intp)
+        if wanted is not None or n_groups == _FEWEST:
+            break
+        n_groups = max(formed, _FEWEST)
+    do = "No test by groups is possible."
+    if formed >= _FEWEST:
+        do = f"Use groups={formed} or fewer."
+    raise DataError(
+        f"the rows have {values.size} distinct scores, too few (or with too unequal"
+        f" counts) for {n_groups} groups: only {formed} can be formed. {do}"
+    )
