@@ -192,6 +192,10 @@ def _from_polars(data: Any) -> pd.DataFrame:
         if kind is not None and series.null_count():
             columns[series.name] = pd.array(series.to_list(), dtype=kind)
             continue
+        if isinstance(series.dtype, (nw.Struct, nw.Array, nw.Int128, nw.UInt128)):
+            # NumPy has tables of them, or nothing
+            columns[series.name] = pd.Series(series.to_list(), dtype=object)
+            continue
         columns[series.name] = series.to_numpy()
         if isinstance(series.dtype, nw.Enum):  # an Enum declares its order
             columns[series.name] = pd.Categorical(
@@ -307,6 +311,11 @@ def read(column: pd.Series) -> Column:
     dtype = column.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return _numbers(column)
+    if isinstance(dtype, pd.ArrowDtype) and hasattr(dtype.pyarrow_dtype, "index_type"):
+        # a dictionary, which is pyarrow's categorical
+        plain_column = import_module("pyarrow").array(column).to_pandas()
+        column = plain_column.rename(column.name)
+        dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         return _factor(
             np.asarray(column.array.codes),
@@ -327,7 +336,13 @@ def read(column: pd.Series) -> Column:
         )
     if pd.api.types.is_numeric_dtype(dtype):
         return _numbers(column)
-    kind = kind or pd.api.types.infer_dtype(column, skipna=True)
+    return _by_kind(column, kind or pd.api.types.infer_dtype(column, skipna=True))
+
+
+def _by_kind(column: pd.Series, kind: str) -> Column:
+    """Text, or objects that are numbers; DataError for other kinds of pandas'
+    `infer_dtype`.
+    """
     if kind in TEXT:
         codes, labels = pd.factorize(column, sort=True)
         if not len(labels):

@@ -86,3 +86,40 @@ def test_whole_numbers_beyond_64_bits_are_refused() -> None:
     text = ordfit("y ~ x", frame.astype({"id": str}), cluster="id")
     plain = ordfit("y ~ x", frame, cluster="group")
     np.testing.assert_allclose(text.bse, plain.bse, rtol=1e-6)
+
+
+def test_whole_numbers_of_128_bits_and_columns_of_several_values() -> None:
+    frame = _with_large_numbers()
+    data = pl.from_pandas(frame).with_columns(
+        pl.col("group").cast(pl.Int128),
+        pl.struct("x", "y").alias("pair"),
+        pl.concat_arr("x", "x").alias("twice"),
+    )
+    fit = ordfit("y ~ group", data)
+    np.testing.assert_allclose(fit.params, ordfit("y ~ group", frame).params)
+    for name in ("pair", "twice"):
+        with pytest.raises(DataError, match=f"'{name}' holds mixed values"):
+            ordfit(f"y ~ {name}", data)
+
+
+@pytest.mark.filterwarnings("ignore:.* left out for missing values")
+@pytest.mark.parametrize("ordered", [False, True])
+def test_dictionaries_of_pyarrow_are_categoricals(ordered) -> None:
+    frame = _with_large_numbers()
+    labels = ["w", "u", "v"]
+    codes = [None if row == 5 else row % 3 for row in range(len(frame))]
+    values = pa.DictionaryArray.from_arrays(codes, labels, ordered=ordered)
+    dtype = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string(), ordered))
+    data = frame.assign(part=pd.Series(values).astype(dtype))
+    assert isinstance(data["part"].dtype, pd.ArrowDtype)
+    usual = pd.Categorical.from_codes(
+        [-1 if code is None else code for code in codes], labels, ordered=ordered
+    )
+    fit = ordfit("y ~ part", data)
+    expected = ordfit("y ~ part", frame.assign(part=usual)).params
+    pd.testing.assert_series_equal(fit.params, expected)
+    if ordered:
+        assert ordfit("part ~ x", data).levels == ("w", "u", "v")
+    else:
+        with pytest.raises(DataError, match="'part' has labels without an order"):
+            ordfit("part ~ x", data)
