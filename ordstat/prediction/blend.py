@@ -342,8 +342,9 @@ _CALIBRATION_ROWS = 500
 _RIDGE = 2.0
 _USUAL_RIDGE = 0.5
 # With trees of each threshold the ridge is at most this number times the smallest
-# held-out score: where a member hardly errs, few rows tell which weights are best. It
-# is the best of nine numbers on training rows: `python -m benchmarks tocuco --choose`.
+# held-out score: where a member hardly errs, few rows tell which weights are best. Of
+# nine numbers on training rows it has the smallest log loss, and the smallest score as
+# 20 has: `python -m benchmarks tocuco --choose`.
 _PER_SCORE = 12.0
 _LEAST_RIDGE = 1e-4
 # If boosted trees of one score have more than this weight, boosted trees of each
