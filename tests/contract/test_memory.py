@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from seams import LINKS, METHODS, resolve
 
-from ordstat import OrdinalClassifier, checks, ordfit
+from ordstat import ElasticNet, OrdinalClassifier, checks, ordfit
 from ordstat.exceptions import DataError, OptionError
 
 ONLINE = ("prank", "siprank", "cusum", "pa-cusum", "kernel-prank", "kernel-cusum")
@@ -164,3 +164,27 @@ def test_numbers_for_rows_and_levels_that_do_not_fit():
 def test_force_is_gone():
     with pytest.raises(OptionError, match="force"):
         ordfit("y ~ a", _rows(80, 4), "redsvm", force=True)
+
+
+def _wide(p: int) -> tuple[pd.DataFrame, np.ndarray]:
+    X = pd.DataFrame(np.random.default_rng(p).normal(size=(30, p))).add_prefix("x")
+    return X, np.arange(30) % 3
+
+
+def test_the_information_of_many_columns_that_does_not_fit():
+    message = (
+        r"information of 2,100 columns needs 0\.26 GiB, .*\. Choose fewer columns, or"
+        r" give the same ridge as ElasticNet\(l1_ratio=0, lambdas=0\.1\)"
+    )
+    with pytest.raises(DataError, match=message):
+        OrdinalClassifier("logit", penalty=3.0).fit(*_wide(2_100))
+
+
+def test_groups_of_many_columns_that_do_not_fit():
+    X, y = _wide(3_400)
+    X["f"] = pd.Categorical.from_codes(np.arange(30) // 2 % 3, ["a", "b", "c"])
+    net = ElasticNet(lambdas=0.2)
+    with pytest.raises(DataError, match=r"groups needs 0\.26 GiB, .*groups=False"):
+        OrdinalClassifier("logit", penalty=net).fit(X, y)
+    one_by_one = ElasticNet(lambdas=0.2, groups=False)
+    assert OrdinalClassifier("logit", penalty=one_by_one).fit(X, y).results_.converged
