@@ -255,7 +255,7 @@ def score_groups(
         groups = np.minimum((middle * n_groups).astype(np.intp), n_groups - 1)
         formed = np.unique(groups).size
         if formed == n_groups:
-            return groups[inverse].astype(np.intp)
+            return np.asarray(groups[inverse], dtype=np.intp)
         if wanted is not None or n_groups == _FEWEST:
             break
         n_groups = max(formed, _FEWEST)
