@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 from pandas.api.types import infer_dtype
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
@@ -304,7 +305,13 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
             )
             raise DataError(f"{role}= must have the index of the data; {rest}.")
         return given
-    if hasattr(given, "to_numpy"):
+    if hasattr(given, "to_pylist"):  # of pyarrow
+        given = given.to_pylist()
+    elif hasattr(given, "null_count") and given.null_count():
+        given = given.to_list()  # of polars
+    elif isinstance(given, pd.Index):
+        given = given.array
+    elif hasattr(given, "to_numpy") and not isinstance(given, ExtensionArray):
         given = given.to_numpy()
     values = given
     if not hasattr(given, "dtype") and isinstance(given, Iterable):
@@ -319,7 +326,9 @@ def values_of(given: Any, role: str, index: pd.Index) -> pd.Series:
             f"{role}= must be a column name or {len(index)} values, one per row; got"
             f" {got}."
         )
-    return pd.Series(values, index=index, name=role)
+    # pandas would make floating-point numbers of whole ones beside None
+    gaps = isinstance(values, list) and any(v is None or v is pd.NA for v in values)
+    return pd.Series(values, index=index, name=role, dtype=object if gaps else None)
 
 
 def shape_of(values: Any) -> tuple[int, ...] | None:

@@ -24,6 +24,10 @@ def _with_large_numbers() -> pd.DataFrame:
     return frame
 
 
+def pa_chunks(values):
+    return pa.chunked_array([values[:50], values[50:]])
+
+
 def _gap(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(id=frame["id"].astype("Int64").mask(frame.index == 7))
 
@@ -65,6 +69,24 @@ def test_large_whole_numbers_stay_apart(made) -> None:
         return
     response = ordfit("id ~ x", data, subset=f"id <= {LARGE + 5}")
     assert response.levels == tuple(range(LARGE, LARGE + 6))
+
+
+@pytest.mark.filterwarnings("ignore:.* left out for missing values")
+@pytest.mark.parametrize("holding", [list, pd.array, pl.Series, pa.array, pa_chunks])
+@pytest.mark.parametrize("gap", [False, True])
+def test_large_whole_numbers_that_are_no_column_stay_apart(holding, gap) -> None:
+    frame = _with_large_numbers()
+    ids = frame["id"].tolist()
+    kept = frame
+    if gap:
+        ids[7] = None
+        kept = frame.drop(index=7)
+    fit = ordfit("y ~ x", frame, cluster=holding(ids))
+    plain = ordfit("y ~ x", kept, cluster="group")
+    np.testing.assert_allclose(fit.bse, plain.bse, rtol=1e-6)
+    text = [None if i is None else f"{i}" for i in ids]
+    fit = ordfit("y ~ x", frame, cluster=holding(text))
+    np.testing.assert_allclose(fit.bse, plain.bse, rtol=1e-6)
 
 
 class BlocksOf:
