@@ -602,30 +602,24 @@ def legend(ax: Axes, title: str = "") -> None:
     )
 
 
+#: Ticks within a power of ten, most to fewest.
+_WITHIN = ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0))
+
+
 def plain_log_ticks(ax: Axes) -> None:
-    """Ticks of a logarithmic x axis as plain numbers: at least two, few enough to be
-    read, and 1 among them where the axis has it.
-    """
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+    """Ticks of a logarithmic x axis as plain numbers, few enough to be read."""
+    from matplotlib import ticker
 
     low, high = ax.get_xlim()
-    most = int(np.clip(inches(ax)[0] / 0.5, 2, 7))
-    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1.0)
-    for digits in ((1.0, 1.5, 2.0, 3.0, 5.0, 7.0), (1.0, 2.0, 5.0), (1.0, 3.0), (1.0,)):
-        ticks = np.outer(powers, digits).ravel()
-        ticks = ticks[(ticks >= low) & (ticks <= high)]
-        if ticks.size <= most:
-            break
-    step = -(-ticks.size // most)  # some of very many powers, including 1
-    ticks = ticks[-int(np.rint(np.log10(ticks[0]))) % step :: step]
-    if high < 3.0 * low:
-        ticks = np.asarray(MaxNLocator(min(most, 5)).tick_values(low, high))
-        if low <= 1.0 <= high:
-            ticks += 1.0 - ticks[np.abs(ticks - 1.0).argmin()]
-        ticks = ticks[(ticks >= low) & (ticks <= high)]
-    ax.xaxis.set_major_locator(FixedLocator(ticks.tolist()))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.4g}"))
-    ax.xaxis.set_minor_locator(NullLocator())
+    most = int(np.clip(inches(ax)[0] / 0.5, 3, 7))
+    locator: Any = ticker.MaxNLocator(min(most, 5), steps=[1, 2, 5, 10])
+    if high >= 3.0 * low:
+        decades = np.log10(high / low)
+        fitting = [digits for digits in _WITHIN if len(digits) * decades <= most]
+        locator = ticker.LogLocator(subs=[*fitting, (1.0,)][0], numticks=most)
+    ax.xaxis.set_major_locator(locator)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:.4g}")
+    ax.xaxis.set_minor_locator(ticker.NullLocator())
 
 
 def row_labels(
