@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ._typing import AnyArray, FloatArray, IntArray
-from .checks import brief, one_of, plain
+from .checks import brief, numbers_given, one_of, plain
 from .exceptions import DataError, OptionError
 from .formula.columns import unmasked
 from .formula.inputs import shape_of
@@ -368,10 +368,7 @@ def concordance(
     0.8
     """
     codes, order, weights = _observed(y_true, sample_weight, labels)
-    try:
-        scores = np.asarray(unmasked(y_score, "y_score"), dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(f"y_score must be numbers; got {brief(y_score)}.") from None
+    scores = numbers_given(unmasked(y_score, "y_score"))
     if scores.shape != codes.shape or not np.isfinite(scores).all():
         raise DataError(
             f"y_score must be {codes.size} finite numbers, one a row of y_true; got"
