@@ -596,7 +596,11 @@ class Columns:
             values = frame.to_numpy()[:, places]
         else:  # by places, as a search for the names takes longer
             values = frame.take(places, axis=1).to_numpy()
-        self._columns |= _read_at_once(numbers, values)
+        read = _read_at_once(numbers, values)
+        self._columns |= read
+        if read and len(values):
+            ends = values.min(axis=0).tolist(), values.max(axis=0).tolist()
+            self._ranges |= dict(zip(numbers, zip(*ends, strict=True), strict=True))
 
     def column(self, name: str, role: str = "the model") -> Column:
         """A column; if it is missing, a DataError names the role that needs it."""

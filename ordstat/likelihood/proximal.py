@@ -492,9 +492,10 @@ class PathPoint:
         """
         if isinstance(self.quadratic, SmoothQuadratic):
             return float("nan")
+        count = np.count_nonzero(self.point.b)
+        if not count or (self.penalty.single and not self.penalty.l2.any()):
+            return float(count)
         used = np.flatnonzero(self.point.b)
-        if not used.size or (self.penalty.single and not self.penalty.l2.any()):
-            return float(used.size)
         bend = self.penalty.curvature(self.point.b)
         groups = np.unique(self.penalty.group[used])
         fresh = Quadratic.at(model, self.point, self.penalty, groups)
