@@ -208,6 +208,8 @@ def _from_polars(data: Any) -> pd.DataFrame:
 
 def instead_of(name: str, frame: pd.DataFrame) -> str:
     """The end of a message about a column that a frame does not have."""
+    if name == "nan" and frame.columns.hasnans:
+        return "a column has no name (None or NaN): rename it, or leave it out."
     if name in frame.index.names:
         return f"{name!r} is a level of the row index: give data.reset_index()."
     return suggest(name, frame.columns)

@@ -232,7 +232,14 @@ def _why(error: Exception, label: str) -> str:
 
 
 def column_expression(name: str) -> Expression:
-    """A column by name, with any characters."""
+    """A column by name, with any characters; FormulaError for a name without any, as
+    labels of terms would be empty.
+    """
+    if not name:
+        raise FormulaError(
+            "The data have a column whose name is empty (''), often the row numbers of"
+            " a CSV file. Rename it, or leave it out."
+        )
     return Expression(quoted(name), name)
 
 

@@ -188,7 +188,7 @@ def formulas(recipe: Recipe, frame: pd.DataFrame) -> FormulaSpec:
         """Columns that a dot stands for."""
         if not uses_dot(text):
             return ()
-        used = taken.union(columns_of(response))
+        used = taken.union(columns_of(response) if response else ())
         return tuple(str(name) for name in frame.columns if str(name) not in used)
 
     response, location = parse_formula(recipe.formula, free(recipe.formula))

@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 from expected import no_column
 
-from ordstat import DataError, FormulaError, OrdinalClassifier, datasets, ordfit
+from ordstat import (
+    DataError,
+    FormulaError,
+    OrdinalClassifier,
+    OrdstatError,
+    datasets,
+    ordfit,
+)
 from ordstat.formula.columns import Columns
 
 ALIKE = [
@@ -207,3 +214,18 @@ def test_a_control_character_is_refused_among_many_columns():
     frame = frame.rename(columns={"x5": "x\x1b"})
     with pytest.raises(DataError, match="control character"):
         Columns(frame).read_together(frozenset(frame.columns))
+
+
+@pytest.mark.parametrize("name", ["", None, np.nan])
+def test_a_column_without_a_name_is_no_column_of_a_dot(name):
+    """It was left out without a word where its name is the empty text."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "y": np.arange(40) % 3})
+    nameless = frame.assign(z=rng.normal(size=40)).rename(columns={"z": name})
+    message = "whose name is empty" if name == "" else "a column has no name"
+    with pytest.raises(OrdstatError, match=message):
+        ordfit("y ~ .", nameless)
+    with pytest.raises(OrdstatError, match=message):
+        OrdinalClassifier().fit(nameless.drop(columns="y"), nameless["y"])
+    named = ordfit("y ~ x", nameless).params
+    pd.testing.assert_series_equal(named, ordfit("y ~ x", frame).params)
