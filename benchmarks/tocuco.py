@@ -311,9 +311,9 @@ rows, some to fit and the others to judge. One had first been tried on test rows
 was chosen again: a member is used alone if it leads by 4 standard errors on held-out
 rows, the best of eight numbers on the training rows of splits 5 to 9
 (`python -m benchmarks tocuco --choose`). Errors on test rows of car raised the
-question how strongly weights are kept equal where a member hardly errs. Of nine numbers
-two are best on those training rows, and level; the one with the smaller log loss was
-taken.
+question how strongly weights are kept equal where a member hardly errs, and two other
+numbers were tried there. Of nine numbers two are best on those training rows, and
+level; the one with the smaller log loss was taken.
 
 Written by `python -m benchmarks tocuco` on {date} ({commits}). `mae`: absolute error;
 `amae`: averaged over the levels; `qwk`: quadratic kappa; `ccr`: share of right levels.
