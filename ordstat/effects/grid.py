@@ -113,8 +113,8 @@ def read_specs(
     Raises
     ------
     OptionError
-        The formula cannot be read, the response is among the variables, or all
-        variables are in `by`.
+        The formula cannot be read, the response is among the variables, all
+        variables are in `by`, or one has the name of a column of the table.
 
     Examples
     --------
@@ -150,7 +150,17 @@ def read_specs(
             f"{response!r} is the response: leave it out. With scale='prob' there is a"
             " row for each of its levels, and contrasts are taken within them."
         )
+    _require_other_names([*main, *groups], _NUMBERS)
     return Specs(main, tuple(groups), method)
+
+
+def _require_other_names(names: Iterable[str], taken: Sequence[str]) -> None:
+    """OptionError for a variable that has the name of a column of the table."""
+    for name in names:
+        if name in taken:
+            raise OptionError(
+                f"{name!r} is a column of the table itself: rename that of the data."
+            )
 
 
 def _listed_values(rows: Population, name: str, given: Any) -> list[Any]:
@@ -366,6 +376,8 @@ def _frequencies(grid: ReferenceGrid, names: Sequence[str]) -> FloatArray:
     return np.broadcast_to(table.reshape(shape), grid.shape)
 
 
+#: Columns of numbers in tables of means and effects.
+_NUMBERS = ("estimate", "std_error", "df", "statistic", "p_value", "lower", "upper")
 #: Columns of a table of effects.
 _TAKEN = (
     "term",
@@ -375,6 +387,7 @@ _TAKEN = (
     "threshold",
     "level",
     "measure",
+    *_NUMBERS,
 )
 #: The labels of a place, and its rows.
 Group = tuple[dict[str, Any], Population]
@@ -454,11 +467,7 @@ def _check(everyone: Population, at: Any, by: Sequence[Any]) -> None:
             )
     if at == "rows" and by:
         raise OptionError("by= needs averages; at='rows' gives every row separately.")
-    for name in (*by, *given):
-        if name in _TAKEN:
-            raise OptionError(
-                f"{name!r} is a column of the table itself: rename that of the data."
-            )
+    _require_other_names((*by, *given), _TAKEN)
 
 
 def _groups(everyone: Population, columns: Sequence[str]) -> list[Group]:

@@ -97,3 +97,18 @@ def test_printing_does_not_warn_again() -> None:
     with no_standard_errors() as caught:
         means.contrasts()
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("name", ["estimate", "std_error", "p_value", "lower"])
+def test_variables_that_have_the_name_of_a_column_of_numbers(name):
+    """Tables had two columns of one name."""
+    wine = datasets.load("wine").rename(columns={"temp": name})
+    fit = ordfit(f"rating ~ contact + {name}", wine)
+    for question in (
+        lambda: fit.emmeans(f"~ {name}"),
+        lambda: fit.emmeans("~ contact", by=name),
+        lambda: fit.marginal_effects("contact", by=name),
+    ):
+        with pytest.raises(OptionError, match=f"'{name}' is a column of the table"):
+            question()
+    assert len(fit.emmeans("~ contact").frame) == 2
