@@ -83,7 +83,7 @@ def distinct_rows(sample: Sample, costs: FloatArray) -> DistinctRows:
     rows, weights = distinct_places(sample, costs)
     X = sample.X[rows]
     if sparse_part(X) is None:
-        X = X + 0.0  # turns -0 into 0
+        X += 0.0  # turns -0 into 0
     return DistinctRows(
         X=X,
         y=sample.y[rows],
