@@ -19,7 +19,6 @@ from .formula.inputs import check_cost_labels, shape_of
 from .formula.recipe import Recipe, arguments_text
 from .formula.sample import Sample
 from .formula.smooths import UNPENALISED_TERMS
-from .formula.survey import SurveyDesign
 from .judging.absent_levels import fit_levels_present
 from .likelihood.covariance_choice import chosen_covariance
 from .method import Method, missing_refused
@@ -29,6 +28,7 @@ from .results import OrdinalResults
 
 if TYPE_CHECKING:
     from .blocks.sources import Source
+    from .formula.survey import SurveyDesign
     from .likelihood.regression import OrdinalRegression
     from .likelihood.results import LikelihoodResults
     from .prediction.calibrated import Calibrated

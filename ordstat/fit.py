@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ._typing import AnyArray, FloatArray, IntArray
-from .formula.distinct import sorted_by
 from .formula.row_blocks import CACHED, row_blocks, sums_by
 from .formula.sample import Rows
 from .judging.costs import ROUNDING, CostMatrix, cleared
@@ -277,6 +276,8 @@ class KernelExpansion:
     @property
     def merged(self) -> KernelExpansion:
         """The same H, with equal anchors once and the sum of their coefficients."""
+        from .formula.distinct import sorted_by
+
         is_matrix = isinstance(self.anchors, np.ndarray) and self.anchors.size > 0
         if self.kernel.pairwise or not is_matrix:
             return self

@@ -18,7 +18,6 @@ from .advice import Overview, no_attribute, with_advice
 from .checks import label_texts, words
 from .exceptions import DataError, UnavailableError
 from .fit import Certificate, Fit, GapRule, Trace
-from .formula.extrapolation import tell_far
 from .formula.names import Parameter, printed_names
 from .formula.sample import Rows, Sample
 from .formula.weights import total_of
@@ -1235,6 +1234,8 @@ class OrdinalResults:
 
     def target(self, newdata: Any) -> Target:
         """The rows of `newdata` with their scores; None gives those of the fit."""
+        from .formula.extrapolation import tell_far
+
         target = self._scored(newdata)
         self._check_target(
             target, "rows of the fit" if newdata is None else "rows of newdata"

@@ -12,12 +12,12 @@ from ._typing import BoolArray, FloatArray, IntArray
 from .checks import refuse
 from .exceptions import DataError, OptionError
 from .formula.columns import Columns, as_frame
-from .formula.extrapolation import FarValues
 from .formula.inputs import vector, weights_of
 from .formula.sample import Rows
 
 if TYPE_CHECKING:
     from .formula.design import Levels
+    from .formula.extrapolation import FarValues
     from .judging.margins import Margins
 
 

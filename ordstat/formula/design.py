@@ -42,11 +42,11 @@ from .recipe import Recipe
 from .sample import Rows, Sample
 from .smooths import SmoothTerm, smooth_terms
 from .spec import ROLES, FormulaSpec
-from .survey import Linearised, Replicates, Survey
 from .used import UsedRows, unused_note, used_rows
 
 if TYPE_CHECKING:
     from .spans import Spans
+    from .survey import Survey
 
 #: Sums of squares below this have lost digits.
 _LEAST = 1e-290
@@ -310,6 +310,9 @@ def _renamed(old: FormulaSpec, new: FormulaSpec) -> str:
 
 def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
     """The arrays of a sample or of a survey with the names of their fields."""
+    from .survey import Linearised, Replicates
+
+    records = (Sample, Rows, RandomRows, RandomColumns, Linearised, Replicates)
     parts: Iterable[tuple[str, Any]]
     if isinstance(value, np.ndarray):
         yield name, value
@@ -319,20 +322,9 @@ def _arrays(value: Any, name: str = "") -> Iterator[tuple[str, AnyArray]]:
     else:
         parts = [(item.name, getattr(value, item.name)) for item in fields(value)]
     for key, part in parts:
-        if isinstance(part, _WITH_ARRAYS):
+        if isinstance(part, (np.ndarray, tuple, *records)):
             yield from _arrays(part, key)
 
-
-_WITH_ARRAYS = (
-    np.ndarray,
-    tuple,
-    Sample,
-    Rows,
-    RandomRows,
-    RandomColumns,
-    Linearised,
-    Replicates,
-)
 
 #: Descriptions of arrays of a sample or a survey; the others are called by their field.
 _ARRAY_NAMES = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,9 @@ from .parse import (
 )
 from .recipe import Recipe
 from .spec import FormulaSpec
-from .survey import Survey, SurveyDesign, survey_of
+
+if TYPE_CHECKING:
+    from .survey import Survey
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -156,6 +158,8 @@ def _response(recipe: Recipe, name: str, columns: Columns) -> inputs.Response:
 
 def _survey(recipe: Recipe, frame: pd.DataFrame) -> Survey:
     """The survey of all rows, with its weights and clusters."""
+    from .survey import SurveyDesign, survey_of
+
     if not isinstance(recipe.design, SurveyDesign):
         raise OptionError(
             f"design must be a SurveyDesign(weights=..., ...); got {recipe.design!r}."

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
 
 from ..checks import plain
 from ..exceptions import OptionError
@@ -15,7 +15,9 @@ from .parse import (
     substitute_dot,
     uses_dot,
 )
-from .survey import SurveyDesign
+
+if TYPE_CHECKING:
+    from .survey import SurveyDesign
 
 #: Longest value of an argument that is printed in a call.
 _LONGEST = 60
@@ -33,6 +35,7 @@ def arguments_text(given: Recipe | SurveyDesign) -> str:
     --------
     >>> arguments_text(Recipe("y ~ x", nominal="~ z", levels=["low", "high"]))
     "nominal='~ z', levels=['low', 'high']"
+    >>> from ordstat import SurveyDesign
     >>> design = SurveyDesign(weights="w", strata="region")
     >>> arguments_text(Recipe("y ~ x", design=design))
     "design=SurveyDesign(weights='w', strata='region')"
@@ -50,8 +53,8 @@ def arguments_text(given: Recipe | SurveyDesign) -> str:
 
 def _argument_text(name: str, value: Any) -> str:
     """A value as in a call, or three dots."""
-    if isinstance(value, SurveyDesign):
-        return f"SurveyDesign({arguments_text(value)})"
+    if is_dataclass(value):
+        return f"{type(value).__name__}({arguments_text(cast(Any, value))})"
     if name == "levels" and not isinstance(value, str):
         labels = [plain(label) for label in value]
         return repr(labels) if len(labels) <= _MOST_LABELS else "..."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -31,7 +31,6 @@ from .columns import (
     take,
     with_gaps,
 )
-from .extrapolation import FarValues, far_values, within_reach
 from .factors import Interpreter, Transform, learns
 from .inputs import known_codes
 from .names import ColumnName, coded_variable, shown_term
@@ -39,6 +38,9 @@ from .parse import Expression, Side, Term, dotted_name, partial_call, unquoted
 from .random_rows import RandomRows
 from .random_terms import RandomTerm, random_names
 from .sample import Rows
+
+if TYPE_CHECKING:
+    from .extrapolation import FarValues
 
 ROLES = ("location", "nominal", "scale")
 
@@ -245,6 +247,8 @@ class FormulaSpec:
         DataError
             A column is missing, a level is not in the fit, or a term is not finite.
         """
+        from .extrapolation import far_values
+
         frame = self.new_frame(data)
         columns = Columns(frame, self.declared, self.na_action == "keep")
         X = None if self.plain is None else columns.together(self.plain)
@@ -278,6 +282,8 @@ class FormulaSpec:
         """(2, D) lower and upper ends within which values of the plain columns are not
         far from those of the fit.
         """
+        from .extrapolation import within_reach
+
         whole = (-np.inf, np.inf)
         ranges = [self.ranges.get(name, whole) for name in self.plain or ()]
         near = [within_reach(*ends) or whole for ends in ranges]

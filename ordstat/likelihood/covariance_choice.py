@@ -16,7 +16,6 @@ from ..exceptions import DataError, OptionError
 from ..formula.inputs import clusters_of
 from ..formula.random_rows import check_whole_groups
 from ..formula.smooths import UNPENALISED_TERMS
-from ..formula.survey import Survey
 from .elastic_net import ElasticNet
 from .fit import LikelihoodFit
 from .remedies import FEW_CLUSTERS, WITHOUT_CR2
@@ -25,6 +24,7 @@ from .user_scale import InverseInformation
 
 if TYPE_CHECKING:
     from ..formula.design import Design
+    from ..formula.survey import Survey
 
 NO_CR2 = (
     "a CR2 covariance is not defined where estimates are infinite, so there are no"
