@@ -359,9 +359,7 @@ def occupancy(
     codes = _codes(absorbing, fit.levels)
     moving = [code for code in range(fit.rule.n_levels) if code not in codes]
     rows = _start(fit, start, steps, previous, time, gap)
-    notes = []
-    if gap is None and time is not None:
-        notes = _skipped(fit, steps[:, 0], time)
+    notes = [] if gap is not None else _skipped(fit, steps[:, 0], time)
     for note in notes:
         warn(note, DataWarning)
     _check_none_began(rows, [fit.levels[code] for code in codes], previous)
@@ -605,11 +603,11 @@ def _check_moves(
         )
 
 
-def _skipped(fit: LikelihoodResults, times: FloatArray, time: str) -> list[str]:
+def _skipped(fit: LikelihoodResults, times: FloatArray, time: str | None) -> list[str]:
     """A note where times of the rows of the fit lie between two times in a row, so that
     one transition stands for several.
     """
-    if not fit.in_memory or fit.design.data is None:
+    if time is None or not fit.in_memory or fit.design.data is None:
         return []
     column = fit.design.column(time, "time").value
     if isinstance(column, Factor):

@@ -142,23 +142,7 @@ class Groups:
             return single
         of_column = [m * np.arange(layout.thresholds) + j for j in range(1, m)]
         of_column += list(np.arange(layout.n_alpha, layout.size)[:, None])
-        size = marks.group.size
-        require_memory(
-            f"The map of {size:,} columns to orthonormal groups",
-            24.0 * size**2,
-            "Give ElasticNet(groups=False).",
-        )
-        turn = np.eye(size)
-        steps = _steps(problem, net.standardize)
-        sign_of_steps = np.zeros(size)
-        for columns, block, sign in steps:
-            turn[np.ix_(columns, columns)] = block
-            sign_of_steps[columns] = sign
-            if signs[columns].any():
-                raise OptionError(
-                    "constraints= must not be on columns of fuse(x) or mono(x), whose"
-                    " steps are estimated. Write mono(x)."
-                )
+        turn, sign_of_steps = _map_to_steps(problem, signs, net)
         signs = signs + sign_of_steps
         groups: list[tuple[IntArray, float, float, float]] = []
         for code in np.unique(marks.group):
@@ -189,7 +173,7 @@ class Groups:
             size=np.array([size for _, _, size, _ in groups]),
             lower=np.where(sign_of > 0.0, 0.0, -np.inf),
             upper=np.where(sign_of < 0.0, 0.0, np.inf),
-            turn=None if np.array_equal(turn, np.eye(size)) else turn,
+            turn=None if np.array_equal(turn, np.eye(len(turn))) else turn,
         )
 
     @classmethod
@@ -278,6 +262,31 @@ def _steps(
         block = scales.deviation[columns][:, None] * higher * unit
         found.append((q + columns, block, float(own.sign)))
     return found
+
+
+def _map_to_steps(
+    problem: Problem, signs: AnyArray, net: ElasticNet
+) -> tuple[FloatArray, FloatArray]:
+    """(size, size) the map to the steps of ordered factors, the unit matrix elsewhere,
+    and (size,) the signs of steps that must not change.
+    """
+    size = signs.size
+    require_memory(
+        f"The map of {size:,} columns to orthonormal groups",
+        24.0 * size**2,
+        "Give ElasticNet(groups=False).",
+    )
+    turn = np.eye(size)
+    sign_of_steps = np.zeros(size)
+    for columns, block, sign in _steps(problem, net.standardize):
+        turn[np.ix_(columns, columns)] = block
+        sign_of_steps[columns] = sign
+        if signs[columns].any():
+            raise OptionError(
+                "constraints= must not be on columns of fuse(x) or mono(x), whose"
+                " steps are estimated. Write mono(x)."
+            )
+    return turn, sign_of_steps
 
 
 def _orthonormal(problem: Problem, columns: IntArray) -> FloatArray:
