@@ -74,7 +74,7 @@ def test_ctrl_c_ends_a_fit(name):
     process.send_signal(signal.SIGINT)
     begun = time.monotonic()
     assert process.stdout.readline() == "interrupted\n"
-    assert time.monotonic() - begun < 5.0  # of minutes
+    assert time.monotonic() - begun < 2.0
     assert process.wait(timeout=10) == 0
 
 

@@ -79,7 +79,7 @@ def _binary_fits(
     notes = []
     sample: Sample = r.design.sample
     # a K x K cost does not fit two levels
-    method = cast(Any, r.method).unstarted().with_cost("classification")
+    method = r.method.unstarted().with_cost("classification")
     for k, name in enumerate(r.threshold_names):
         above = replace(
             sample, rows=rows, y=(sample.y > k).astype(np.intp), n_levels=2, costs=None

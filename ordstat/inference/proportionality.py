@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -146,7 +146,7 @@ def among_present(r: LikelihoodResults) -> LikelihoodResults:
         r.design.levels, values=tuple(r.levels[code] for code in present.codes)
     )
     design = replace(r.design, sample=present.among(sample), levels=levels)
-    method = cast(Any, r.method).unstarted().with_cost("absolute")
+    method = r.method.unstarted().with_cost("absolute")
     return replace(
         r,
         design=design,
@@ -235,7 +235,7 @@ def freed_fit(r: LikelihoodResults, freed: BoolArray) -> tuple[Any, str]:
     nominal = joined(rows.nominal, rows.X[:, freed])
     wider = replace(rows, X=np.ascontiguousarray(rows.X[:, ~freed]), nominal=nominal)
     try:
-        method = cast(Any, r.method).unstarted()
+        method = r.method.unstarted()
         fit = method.fit(replace(r.design.sample, rows=wider), np.random.default_rng(0))
     except DataError as problem:
         return None, str(problem).rstrip(".")
@@ -319,7 +319,7 @@ def _one_row(r: LikelihoodResults) -> str:
     if np.unique(without.y).size < sample.n_levels:
         return ""
     try:
-        fit = cast(Any, r.method).unstarted().fit(without, np.random.default_rng(0))
+        fit = r.method.unstarted().fit(without, np.random.default_rng(0))
     except DataError:
         return ""
     design = replace(r.design, sample=without, index=r.design.index[others])

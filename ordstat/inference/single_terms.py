@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -96,9 +96,7 @@ def refit(r: LikelihoodResults, sample: Sample) -> Refit:
     there is no maximum.
     """
     try:
-        fit: LikelihoodFit = (
-            cast(Any, r.method).unstarted().fit(sample, np.random.default_rng(0))
-        )
+        fit: LikelihoodFit = r.method.unstarted().fit(sample, np.random.default_rng(0))
     except DataError:
         return Refit()
     diverging = fit.separation is None and not fit.certificate.reached

@@ -67,7 +67,7 @@ def stepwise(r: LikelihoodResults, scope: Any, *, k: float) -> StepwiseSelection
         and (best := _best_change(r, lower, upper, k)) is not None
     ):
         change, formula = best
-        changed = cast(Any, r).update(formula, method=cast(Any, r.method).unstarted())
+        changed = cast(Any, r).update(formula, method=r.method.unstarted())
         check_complete(r.design, changed.design, change[2:])
         r = changed
         steps.append((change, r))

@@ -86,7 +86,7 @@ class SpreadLimit:
 
 def spread_limit(problem: Problem, optimum: Optimum) -> SpreadLimit | None:
     """The limit of a search whose spreads ended far apart; None if they did not, or if
-    the likelihood decreases as they move further apart.
+    the likelihood decreases as they move further apart. The model has scale effects.
     """
     if problem.in_blocks:
         return None
