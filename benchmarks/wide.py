@@ -12,6 +12,7 @@ import resource
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,14 @@ def _lasso_peer(n: int) -> Any:
     return _scaled(lasso)
 
 
+def _linear_svm(method: str) -> Callable[[], Any]:
+    return partial(OrdinalClassifier, method, kernel="linear")
+
+
+def _reduction() -> Any:
+    return OrdinalClassifier("reduction")
+
+
 def _scaled(peer: Any) -> Any:
     """Columns divided by their deviations, as ordstat does."""
     return make_pipeline(StandardScaler(with_mean=False), peer)
@@ -83,6 +92,9 @@ def _scaled(peer: Any) -> Any:
 PAIRS: dict[str, tuple[Callable[[], Any], Callable[..., Any], bool]] = {
     "ridge": (_ridge, _ridge_peer, False),
     "lasso": (_lasso, _lasso_peer, True),
+    "redsvm": (_linear_svm("redsvm"), _ridge_peer, False),
+    "svor-imc": (_linear_svm("svor-imc"), _ridge_peer, False),
+    "reduction": (_reduction, _ridge_peer, False),
 }
 
 
@@ -121,7 +133,7 @@ def _measured(name: str, peer: bool, n: int, p: int) -> dict[str, float]:
 
 
 def run(quick: bool = False) -> list[dict[str, object]]:
-    """A row for each size and penalty."""
+    """A row for each size and model."""
     rows: list[dict[str, object]] = []
     for n, p in CASES[:1] if quick else CASES:
         for name in PAIRS:
@@ -132,7 +144,7 @@ def run(quick: bool = False) -> list[dict[str, object]]:
                 peer = one.apply(_measured, (name, True, n, p))
             rows.append(
                 {
-                    "penalty": name,
+                    "model": name,
                     "n": n,
                     "p": p,
                     "seconds": own["seconds"],
@@ -141,7 +153,7 @@ def run(quick: bool = False) -> list[dict[str, object]]:
                     "peak_mib": own["peak"],
                     "sklearn_peak_mib": peer["peak"],
                     "memory_ratio": own["peak"] / peer["peak"],
-                    "kkt": own["certificate"],
+                    "certificate": own["certificate"],
                     "error": own["error"],
                     "sklearn_error": peer["error"],
                 }

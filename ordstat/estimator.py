@@ -164,8 +164,10 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Sparse matrices of SciPy stay sparse in cumulative, adjacent-category and sequential
     models with penalty=1.0 or penalty=ElasticNet(...), in support vector machines
-    ("redsvm", "svor-imc", "ova", ...) with kernel="linear" and the hinge loss, and in
-    online rankers ("prank", "cusum", "pa-cusum") with scaling=None. Other methods raise
+    ("redsvm", "svor-imc", "ova", ...) with kernel="linear" and the hinge loss, in
+    reductions to classifiers that take them ("reduction", "frank-hall",
+    "nominal-classifier" with base="logistic"), and in online rankers ("prank", "cusum",
+    "pa-cusum") with scaling=None. They are scaled, but not centred. Other methods raise
     an error. Sparse columns are named x1, x2, ...
 
     Parameters

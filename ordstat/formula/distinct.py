@@ -10,7 +10,7 @@ from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..checks import SMALLER_WEIGHTS, require_memory
 from ..exceptions import DataError
 from .sample import Sample
-from .sparse import sparse_part
+from .sparse import numbers_per_row, sparse_part
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -52,7 +52,7 @@ class DistinctRows:
         if (times != self.weights).any() or times.sum() > most:
             return self
         total = float(times.sum())
-        size = 8.0 * total * max(self.X.shape[1], 1)
+        size = 8.0 * total * max(numbers_per_row(self.X), 1)
         require_memory(
             f"Repeating rows {total:g} times, the sum of the weights,",
             size,

@@ -159,6 +159,12 @@ class SparseColumns:
         """(p, ...) the transpose times a vector or a dense matrix (N, ...)."""
         return np.asarray(self.matrix.T @ vector)
 
+    def beside(self, columns: FloatArray) -> SparseColumns:
+        """The columns followed by others (N, q)."""
+        from scipy.sparse import csr_array, hstack
+
+        return self._of(hstack([self.matrix, csr_array(columns)], format="csr"))
+
     def times_rows(self, other: SparseColumns) -> FloatArray:
         """(N, M) scalar products of the rows with those of another matrix (M, p)."""
         require_memory(
@@ -266,6 +272,31 @@ class SparseColumns:
 def sparse_part(X: Any) -> SparseColumns | None:
     """The columns, if they are sparse; else None."""
     return X if isinstance(X, SparseColumns) else None
+
+
+def numbers_per_row(X: FloatArray) -> int:
+    """Numbers that a row of X (N, p) holds: p, or the mean number of nonzero ones if X
+    is sparse, rounded up.
+    """
+    sparse = sparse_part(X)
+    if sparse is None:
+        return int(X.shape[1])
+    return -(-sparse.data.size // max(len(sparse), 1))
+
+
+def as_scipy(X: FloatArray) -> Any:
+    """X for a package that takes NumPy arrays and sparse matrices of SciPy: sparse
+    columns as a csr_matrix with 32-bit indices, which all of them take.
+    """
+    sparse = sparse_part(X)
+    if sparse is None:
+        return X
+    from scipy.sparse import csr_matrix
+
+    indices, indptr = sparse.indices, sparse.indptr
+    if max(sparse.data.size, sparse.width) <= np.iinfo(np.int32).max:
+        indices, indptr = indices.astype(np.int32), indptr.astype(np.int32)
+    return csr_matrix((sparse.data, indices, indptr), shape=sparse.shape)
 
 
 def in_place_of_dense(X: SparseColumns) -> FloatArray:

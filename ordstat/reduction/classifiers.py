@@ -18,6 +18,7 @@ from ..exceptions import DataError, OptionError
 from ..fit import Certificate
 from ..formula.sample import Rows
 from ..formula.scaling import Scaling, fit_scaling
+from ..formula.sparse import as_scipy
 from ..threads import FILTERS, one_openmp_thread
 from .learners import Binary, BinaryLearner, Learned
 
@@ -55,6 +56,17 @@ def takes_weights(model: Any) -> bool:
     from sklearn.utils.validation import has_fit_parameter
 
     return bool(has_fit_parameter(model, "sample_weight"))
+
+
+#: End of the error message for sparse columns where the classifier needs dense ones.
+SPARSE_BASE = ", or give a base that takes sparse columns, such as base='logistic'"
+
+
+def takes_sparse(model: Any) -> bool:
+    """Whether `fit` accepts sparse matrices, by scikit-learn's tags."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(model).input_tags.sparse)
 
 
 def copied(model: Any, rng: np.random.Generator) -> Any:
@@ -132,11 +144,11 @@ class _Constant:
     probable: ClassVar[bool] = True
 
     def __call__(self, X: FloatArray) -> FloatArray:
-        return np.full(len(X), self.value)
+        return np.full(X.shape[0], self.value)
 
     def above(self, X: FloatArray) -> FloatArray:
         """(N,) 1 or 0; 1/2 without examples."""
-        return np.full(len(X), (1.0 + self.value) / 2.0)
+        return np.full(X.shape[0], (1.0 + self.value) / 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +204,7 @@ class Panel:
     ) -> FloatArray:
         if rows.n == 0:
             return np.zeros((0, len(functions)))
-        X = self.scaling(rows.X)
+        X = as_scipy(self.scaling(rows.X))
         with one_openmp_thread(rows.n):
             return np.column_stack([function(X) for function in functions])
 
@@ -223,6 +235,10 @@ class Classifier(BinaryLearner):
 
         return not isinstance(self.model, LogisticRegression)
 
+    @property
+    def takes_sparse(self) -> bool:
+        return takes_sparse(self.model)
+
     def on(self, X: FloatArray, case_weights: FloatArray) -> Clones:
         used = case_weights > 0
         scaling = fit_scaling(self.scaling, X[used], case_weights[used])
@@ -244,8 +260,8 @@ class Clones:
                 "X must have a column for scikit-learn's classifiers; got no column."
                 " Add a term."
             )
-        X = self.scaling(self.X)
-        with unconverged() as missed, one_openmp_thread(len(X)):
+        X = as_scipy(self.scaling(self.X))
+        with unconverged() as missed, one_openmp_thread(len(self.X)):
             members = tuple(self._member(X, problem, rng) for problem in problems)
         scorer = Panel(members, self.scaling)
         return Learned(

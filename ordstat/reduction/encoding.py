@@ -16,6 +16,7 @@ from ..formula.distinct import DistinctRows
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows
 from ..formula.scaling import Scaling
+from ..formula.sparse import in_place_of_dense, numbers_per_row, sparse_part
 from ..judging.costs import is_convex, split_weights
 
 #: How k enters the examples: one column for each k, steps [k > j], or a separate
@@ -46,14 +47,19 @@ def codes_of(encoding: str, n_levels: int) -> FloatArray | None:
 
 def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
     """(N (K-1), D + E) rows (x_n, code of k), k running fastest, from X (N, D) and
-    codes (K-1, E).
+    codes (K-1, E); sparse columns stay sparse.
 
     Examples
     --------
     >>> extended_rows(np.array([[5.0], [6.0]]), np.array([[0.0], [1.0]])).tolist()
     [[5.0, 0.0], [5.0, 1.0], [6.0, 0.0], [6.0, 1.0]]
     """
-    return np.hstack([np.repeat(X, len(codes), axis=0), np.tile(codes, (len(X), 1))])
+    tiled = np.tile(codes, (len(X), 1))
+    sparse = sparse_part(X)
+    if sparse is None:
+        return np.hstack([np.repeat(X, len(codes), axis=0), tiled])
+    repeated = sparse[np.repeat(np.arange(len(X)), len(codes))]
+    return in_place_of_dense(repeated.beside(tiled))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -98,7 +104,7 @@ class EncodedAnswers:
         codes = self.codes
         if codes is None:
             return function(Rows(X=X))
-        blocks = row_blocks(rows.n, len(codes) * (X.shape[1] + codes.shape[1]))
+        blocks = row_blocks(rows.n, len(codes) * (numbers_per_row(X) + codes.shape[1]))
         parts = (
             function(Rows(X=extended_rows(X[block], codes))).reshape(-1, len(codes))
             for block in blocks

@@ -110,6 +110,11 @@ class BinaryLearner(ABC):
         """
         return False
 
+    @property
+    def takes_sparse(self) -> bool:
+        """Whether the rows may have sparse columns."""
+        return False
+
     @abstractmethod
     def on(self, X: FloatArray, case_weights: FloatArray) -> Trainer:
         """The trainer for problems among the rows of X (N, D); rows of case weight 0

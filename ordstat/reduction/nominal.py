@@ -16,6 +16,7 @@ from ..formula.distinct import distinct_rows
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Rows, Sample
 from ..formula.scaling import SCALED, Scaling, fit_scaling
+from ..formula.sparse import as_scipy
 from ..judging.costs import CostField
 from ..method import Method, Supports, cost_option, option, scaling_option
 from ..rankers import ProbabilityResults
@@ -24,9 +25,11 @@ from ..report.sections import error_tables, ranker_report
 from ..threads import one_openmp_thread
 from .classifiers import (
     NOMINAL,
+    SPARSE_BASE,
     copied,
     is_classifier,
     refusing,
+    takes_sparse,
     takes_weights,
     unconverged,
     written,
@@ -81,12 +84,8 @@ class ClassShares:
         above = np.empty((rows.n, self.n_levels - 1))
         with one_openmp_thread(rows.n), refusing(self.model):
             for block in row_blocks(rows.n, self.n_levels):
-                if rows.X[block].size:
-                    above[block] = self._above(
-                        np.asarray(
-                            self.model.predict_proba(self.scaling(rows.X[block]))
-                        )
-                    )
+                X = as_scipy(self.scaling(rows.X[block]))
+                above[block] = self._above(np.asarray(self.model.predict_proba(X)))
         return above
 
     def _above(self, class_probabilities: FloatArray) -> FloatArray:
@@ -178,6 +177,14 @@ class NominalClassifier(Method):
         """The classifier that `base` stands for."""
         return NOMINAL[self.base]() if isinstance(self.base, str) else self.base
 
+    @property
+    def takes_sparse(self) -> bool:
+        return takes_sparse(self.model)
+
+    @property
+    def sparse_instead(self) -> str:
+        return SPARSE_BASE
+
     def fit(
         self, sample: Sample, rng: np.random.Generator, progress: Progress | None = None
     ) -> MarginFit:
@@ -239,7 +246,7 @@ class NominalClassifier(Method):
         scaling = fit_scaling(self.scaling, train.X, train.weights)
         weights = {} if equal else {"sample_weight": train.weights}
         with unconverged() as missed, one_openmp_thread(train.n), refusing(model):
-            model.fit(scaling(train.X), classes, **weights)
+            model.fit(as_scipy(scaling(train.X)), classes, **weights)
         return ClassShares(
             model=model, codes=codes, n_levels=sample.n_levels, scaling=scaling
         ), len(missed)

@@ -19,6 +19,7 @@ from ..fit import CostBound, Fit, Trace
 from ..formula.distinct import distinct_rows
 from ..formula.sample import Rows, Sample
 from ..formula.scaling import SCALED, Scaling, fit_scaling
+from ..formula.sparse import numbers_per_row
 from ..judging.costs import CostField, require_differences, split_weights
 from ..method import LI_LIN, LIN, Method, Supports, cost_option, option, scaling_option
 from ..rankers import MarginResults
@@ -26,7 +27,7 @@ from ..report.cells import count
 from ..report.render import Report
 from ..report.sections import bound_header, error_tables, ranker_report
 from ..target import Target
-from .classifiers import parse_base
+from .classifiers import SPARSE_BASE, parse_base
 from .encoding import (
     ENCODINGS,
     CountingRule,
@@ -232,6 +233,14 @@ class Reduction(Method):
         if not isinstance(self.base, str) or self.base != "logistic":
             parse_base(self.base, self)
 
+    @property
+    def takes_sparse(self) -> bool:
+        return parse_base(self.base, self).takes_sparse
+
+    @property
+    def sparse_instead(self) -> str:
+        return SPARSE_BASE
+
     def check(self, sample: Sample) -> None:
         """Raise an error if the method does not support the sample."""
         super().check(sample)
@@ -322,7 +331,7 @@ class Reduction(Method):
         else:
             weights = extended.weights.ravel()
             inside = weights > 0
-            size = 32.0 * weights.size * (X.shape[1] + codes.shape[1])
+            size = 32.0 * weights.size * (numbers_per_row(X) + codes.shape[1])
             instead = "Join levels, take fewer rows, or set encoding='separate'."
             require_memory(
                 f"The table of {weights.size} extended examples", size, instead

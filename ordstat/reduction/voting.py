@@ -278,11 +278,11 @@ class VotingMethod(MachineOptions, ABC):
 
     @property
     def takes_sparse(self) -> bool:
-        return self.by_svm and super().takes_sparse
+        return super().takes_sparse if self.by_svm else self.classifier().takes_sparse
 
     @property
     def sparse_instead(self) -> str:
-        return ", or give base='svm' with kernel='linear'"
+        return ", or give base='svm' with kernel='linear', or base='logistic'"
 
     def machine(self, C: float, kernel: Kernel) -> SVM:
         """The support vector machine of base="svm"."""
