@@ -92,14 +92,14 @@ def choose_family(
     Returns
     -------
     DataFrame
-        A row for each family, the smallest AIC first: number of parameters, AIC, BIC,
-        cross-validated log-loss and ranked probability score (means over the folds),
-        and z and p of Vuong's test against the family with the smallest AIC, corrected
-        for the difference in parameters. z is positive where the family with the
-        smallest AIC fits better. z is NaN for nested models (compare these by
-        `anova()`), and where both models give the rows the same probabilities. AIC,
-        BIC, z and p are NaN where the search ended without a maximum, and a note names
-        these families.
+        A row for each family, the smallest AIC first. Columns params (number of
+        parameters), AIC, BIC, log-loss and RPS (ranked probability score), both
+        cross-validated means over the folds, z and p. The last two are Vuong's test
+        against the family with the smallest AIC, corrected for the difference in
+        parameters; `z` is positive if that family fits better. `z` is NaN for nested
+        models, which `anova()` compares, and for models that give the rows the same
+        probabilities. AIC, BIC, z and p are NaN where the search ended without a
+        maximum, and a note names these families.
 
     Raises
     ------
@@ -113,13 +113,14 @@ def choose_family(
 
     Notes
     -----
-    Vuong (1989): with m the difference of the log-probabilities of a row, (sum m - d) /
-    (sqrt(n) sd(m)) is standard normal if both models are equally far from the truth; d
-    is the difference in the number of parameters. In simulations under this hypothesis
-    a test at .05 rejected in 5% of samples of 1,500 observations, and in 8% of samples
-    of 300. For nearly identical families it hardly ever rejects. A weight of w counts
-    as w rows. The family with the smallest AIC was chosen by the same data, so p is a
-    little smaller than for a family fixed in advance.
+    Let m be the difference of the log-probabilities of a row under the two models, and
+    d the difference in the number of parameters. If both models are equally far from
+    the truth, (sum m - d) / (sqrt(n) sd(m)) is standard normal [Vuong 1989]. In
+    simulations under this hypothesis a test at .05 rejected in 5% of samples of 1,500
+    observations, and in 8% of samples of 300. For nearly identical families it hardly
+    ever rejects. A weight of w counts as w rows. The family with the smallest AIC was
+    chosen by the same data, so p is a little smaller than for a family fixed in
+    advance.
 
     References
     ----------

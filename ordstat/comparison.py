@@ -260,9 +260,9 @@ def compare(
     Parameters
     ----------
     formula : str, or fits
-        The formula of all methods, as in `ordfit`; or fits to the same rows,
-        `compare(fit1, fit2)` or `compare({"small": fit1, "large": fit2})`, whose
-        formulas, methods and options are fitted again in each fold.
+        The formula of all methods, as in `ordfit`. Or fits to the same rows,
+        `compare(fit1, fit2)` or `compare({"small": fit1, "large": fit2})`: each fold
+        fits their formulas, methods and options again.
     data : data frame
         Not changed.
     methods : list

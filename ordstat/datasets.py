@@ -90,12 +90,13 @@ def load(name: str) -> pd.DataFrame:
         - "housing": satisfaction `Sat` (Low < Medium < High) by Infl, Type and Cont, as
           72 cells with counts `Freq`: pass weights="Freq" [Madsen 1976].
         - "anes96": party identification `PID` (7 levels) of 944 respondents of the
-          American National Election Study 1996, with age, educ, income, TVnews, ...;
-          sorted by income, so shuffle before you split; read from statsmodels (public
-          domain).
+          American National Election Study 1996, with age, educ, income, TVnews and
+          others. Rows are sorted by income: shuffle them before you split. Read from
+          statsmodels (public domain).
         - "marriage": how 6,366 women rated their marriage (`rating`, very poor < ... <
           very good) in a magazine's survey of 1974, with religious, educ, years, age,
-          children, ...; read from statsmodels, which has it by permission [Fair 1978].
+          children and others. Read from statsmodels, which has it by permission [Fair
+          1978].
 
     Returns
     -------
@@ -173,8 +174,8 @@ def herbrich(n: int = 1000, *, noise: float = 0.125, seed: Seed = None) -> pd.Da
     n : int
         Rows.
     noise : float
-        Standard deviation of e. The paper writes N(0, 0.125); read as a standard
-        deviation it moves 15 % of the rows to another rank, read as a variance 38 %.
+        Standard deviation of e. The paper writes N(0, 0.125). As a standard deviation,
+        0.125 moves 15% of the rows to another rank; as a variance it would move 38%.
     seed : int, numpy.random.Generator or None
 
     Returns
@@ -200,8 +201,8 @@ def quadratic_bands(n: int = 500, *, seed: Seed = None) -> pd.DataFrame:
     sec. 4.3.2].
 
     x is uniform on [0, 1]^2 and rank(x) = 1 + #{k : x2 > a_k + (x1 - 1/2)^2}, a = (1/6,
-    5/12, 2/3); no noise. The thesis says only "three quadratic boundaries"; these, of
-    areas 1/4, 1/4, 1/4 and 1/4, are ours.
+    5/12, 2/3); no noise. The thesis says only "three quadratic boundaries"; ordstat
+    chose these, which give each rank an area of 1/4.
 
     Parameters
     ----------

@@ -162,13 +162,18 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     level that the fit did not have; the others treat it as the first level, with a
     DataWarning ("ordboost": as missing).
 
-    Sparse matrices of SciPy stay sparse in cumulative, adjacent-category and sequential
-    models with penalty=1.0 or penalty=ElasticNet(...), in support vector machines
-    ("redsvm", "svor-imc", "ova", ...) with kernel="linear" and the hinge loss, in
-    reductions to classifiers that take them ("reduction", "frank-hall",
-    "nominal-classifier" with base="logistic"), and in online rankers ("prank", "cusum",
-    "pa-cusum") with scaling=None. They are scaled, but not centred. Other methods raise
-    an error. Sparse columns are named x1, x2, ...
+    Four kinds of methods take sparse matrices of SciPy and keep them sparse:
+
+    - cumulative, adjacent-category and sequential models with penalty=1.0 or
+      penalty=ElasticNet(...);
+    - support vector machines ("redsvm", "svor-imc", "ova", ...) with kernel="linear"
+      and the hinge loss;
+    - reductions to classifiers that take them ("reduction", "frank-hall",
+      "nominal-classifier" with base="logistic");
+    - online rankers ("prank", "cusum", "pa-cusum") with scaling=None.
+
+    Sparse columns are scaled, but not centred, and are named x1, x2, ... Other methods
+    raise an error.
 
     Parameters
     ----------
@@ -611,11 +616,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         K), with the columns of `classes_`.
 
         With two classes, positive means `classes_[1]`, the higher one (unless `levels`
-        puts it lower): the score minus the threshold, the log odds of a likelihood
-        method, or the difference of the votes. With more classes the largest value
-        belongs to the label of `predict`. Values are the distance to the nearer
-        threshold of the label (negative outside its interval), the votes, or minus the
-        expected cost of the label.
+        puts it lower). Values are the score minus the threshold, the log odds of a
+        likelihood method, or the difference of the votes. With more classes the largest
+        value belongs to the label of `predict`: the distance to the nearer threshold of
+        the label (negative outside its interval), the votes, or minus the expected cost
+        of the label.
 
         Examples
         --------

@@ -65,7 +65,9 @@ class SeparationWarning(OrdstatWarning):
 
 
 class DataWarning(OrdstatWarning):
-    """Rows, columns or levels that were left out of a fit."""
+    """The data need a look: rows, columns or levels were left out, or values are
+    doubtful.
+    """
 
 
 class ExtrapolationWarning(OrdstatWarning):

@@ -318,8 +318,8 @@ class Scaled(Kernel):
 @with_option_hints
 @dataclass(frozen=True)
 class Gaussian(Scaled):
-    """Gaussian (RBF) kernel exp(-gamma |x - x'|_2^2); gamma=None means 1 / D, and "cv"
-    or several values are chosen from by cross-validation.
+    """Gaussian (RBF) kernel exp(-gamma |x - x'|_2^2). gamma=None means 1 / D; with "cv"
+    or several values cross-validation chooses gamma.
 
     Examples
     --------
@@ -338,8 +338,8 @@ class Gaussian(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Laplacian(Scaled):
-    """Laplacian kernel exp(-gamma |x - x'|_1); gamma=None means 1 / D, and "cv" or
-    several values are chosen from by cross-validation.
+    """Laplacian kernel exp(-gamma |x - x'|_1). gamma=None means 1 / D; with "cv" or
+    several values cross-validation chooses gamma.
 
     Examples
     --------
@@ -356,8 +356,8 @@ class Laplacian(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Polynomial(Scaled):
-    """Polynomial kernel (gamma <x, x'> + coef0)^degree; gamma=None means 1 / D, and
-    "cv" or several values are chosen from by cross-validation.
+    """Polynomial kernel (gamma <x, x'> + coef0)^degree. gamma=None means 1 / D; with
+    "cv" or several values cross-validation chooses gamma.
 
     Examples
     --------

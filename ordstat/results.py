@@ -178,8 +178,8 @@ class OrdinalResults:
     def converged(self) -> bool:
         """Whether the certificate is within its tolerance.
 
-        Of methods that look for no optimum, such as forests: whether their check of the
-        computation holds.
+        For methods without an optimum, such as forests: whether their check of the
+        computation is passed.
         """
         return self.fit.certificate.reached
 
@@ -188,14 +188,14 @@ class OrdinalResults:
         """(n,) response of the rows of the fit, on the index of the data.
 
         An ordered categorical of the levels. Responses given by `interval(low, high)`
-        or `Surv(time, event)` are objects: an exact response is its level, another a
-        pandas.Interval of numbers (low < response <= high) or, for labels, the text
-        "low to high".
+        or `Surv(time, event)` have the type object. An exact response is its level. A
+        censored one is a pandas.Interval of numbers (low < response <= high) or, for
+        labels, the text "low to high".
 
         Raises
         ------
         DataError
-            The response has intervals, and the data are not at hand (a fit is saved
+            The response has intervals, and the data are not available (a fit is saved
             without them) or have changed.
 
         Examples
@@ -377,9 +377,9 @@ class OrdinalResults:
         nominal, scale : str, optional
             A dot stands for the old one; "~ 1" removes the effects.
         method : str or Method, optional
-            A new method starts from its defaults and the options given here; a
-            DataWarning names options of the fit, such as penalty=, that are not carried
-            over.
+            A new method starts from its defaults and the options given here. A
+            DataWarning names the options of the fit, such as penalty=, that are not
+            carried over.
         data : data frame, optional
             By default the data of the fit, which must not have changed.
         **changes
@@ -392,14 +392,16 @@ class OrdinalResults:
 
         Returns
         -------
-        LikelihoodResults or MarginResults
+        LikelihoodResults, MarginResults or VoteResults
+            The results of the method, as from `ordfit`.
 
         Raises
         ------
         DataError
-            The data are not at hand (a fit is saved or pickled without them) or have
+            The data are not available (a fit is saved or pickled without them) or have
             changed.
         OptionError, FormulaError
+            As in `ordfit`.
 
         Examples
         --------
@@ -489,8 +491,8 @@ class OrdinalResults:
         memory.
 
         An existing file is replaced once the new one is complete. The path must not be
-        one of the data files; those that a polars or DuckDB pattern, a view or a Dask
-        frame reads are not known to ordstat, so write to another folder.
+        one of the data files. ordstat does not know which files a polars or DuckDB
+        pattern, a view or a Dask frame reads: write to another folder.
 
         Parameters
         ----------
@@ -509,7 +511,7 @@ class OrdinalResults:
         ------
         DataError
             The file cannot be written, is one of the data or in their folder, or the
-            data are not at hand.
+            data are not available.
 
         Examples
         --------
@@ -533,10 +535,10 @@ class OrdinalResults:
         Parameters
         ----------
         data : data frame, optional
-            Gets the columns added, on its own index. If not given, the rows of the fit
-            with their response and the columns of the formula; the response alone where
-            the data of the fit are not at hand (after unpickling), or their index does
-            not identify the rows used.
+            Gets the columns added, on its own index. By default the rows of the fit,
+            with their response and the columns of the formula. The response alone is
+            used if the data of the fit are not available (after unpickling), or if
+            their index does not identify the rows used.
 
         Returns
         -------
@@ -565,7 +567,15 @@ class OrdinalResults:
         return augmented(self, data)
 
     def glance(self) -> pd.DataFrame:
-        """One-row summary of the fit, as R's glance.
+        """One-row summary of the fit, as glance() of R's broom.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns nobs, n_levels, n_support (if there are support vectors),
+            classification_error and absolute_error (of the rows of the fit),
+            certificate, certificate_value, iterations, converged, and figures of the
+            method.
 
         Examples
         --------
@@ -676,7 +686,7 @@ class OrdinalResults:
         self, delta: Any = None, *, normalised: bool | None = None
     ) -> pd.DataFrame:
         """Left and right margin of every row of the fit, raw and normalised; with
-        `delta` the errors at a margin.
+        `delta`, the training errors at a margin.
 
         The left margin is H - theta_{y-1}, the right margin theta_y - H; positive on
         the right side of the threshold, infinite at the end levels. Normalised means
@@ -697,9 +707,10 @@ class OrdinalResults:
         -------
         pandas.DataFrame
             One row per row of the fit: left, right, normalised_left, normalised_right.
-            With `delta` one row per Delta: classification (share of rows with a margin
-            <= Delta to an end of their interval), boundary (mean of the two ends),
-            absolute (mean number of margins <= Delta).
+            With `delta` one row per Delta and the columns classification, boundary and
+            absolute. The first is the share of rows with a margin <= Delta to an end of
+            their interval, `boundary` the mean share over the two ends, and `absolute`
+            the mean number of margins <= Delta.
 
         Raises
         ------
@@ -738,10 +749,10 @@ class OrdinalResults:
         """Upper bounds of expected errors; each holds with probability 1 - delta over
         the draw of the rows.
 
-        From the training rows alone, of the threshold rule 1 + #{k : H > theta_k}: the
-        smaller of the bound of the method's paper and the PAC-Bayes margin bound. From
-        unseen rows, `newdata` or the folds of a cross-validation: bounds for `predict`,
-        much tighter.
+        Bounds from the training rows hold for the threshold rule 1 + #{k : H >
+        theta_k}; they are the smaller of the bound of the method's paper and the
+        PAC-Bayes margin bound. Bounds from unseen rows (`newdata`, or the folds of a
+        cross-validation) hold for `predict`, and are much tighter.
 
         Parameters
         ----------
@@ -752,20 +763,20 @@ class OrdinalResults:
         weights : str or (N,) array, optional
             Whole-number case weights of `newdata`.
         cv : int, optional
-            Number of folds: bounds of the mean error of the fits to all rows but a
-            fold, each of them judged by its own fold at delta / cv. The fit to all rows
-            is expected to be no worse, which is not proven.
+            Number of folds. Each fit leaves out a fold and is judged by it, at delta /
+            cv; the bounds are those of the mean error of these fits. The fit to all
+            rows is expected to be no worse, which is not proven.
         seed : int or numpy.random.Generator
             Seed of the folds.
 
         Returns
         -------
         pandas.DataFrame
-            Columns value, trivial (the largest value possible), vacuous (value not
-            below trivial), observed (the error of the new or held-out rows; for a
-            margin bound, the training error at that margin), margin (Delta, in
-            normalised units), delta, source. `attrs["notes"]` says why a bound is
-            missing.
+            Columns value, trivial (the largest value possible), vacuous (whether value
+            is not below trivial), observed, margin (Delta, in normalised units), delta
+            and source. `observed` is the error of the new or held-out rows; for a
+            margin bound, the training error at that margin. `attrs["notes"]` says why a
+            bound is missing.
 
         Raises
         ------
@@ -873,11 +884,12 @@ class OrdinalResults:
         Returns
         -------
         pandas.DataFrame
-            One row for each threshold "low|high": predicted (mean probability of a
-            response at or below it), observed (its share), intercept (with the slope
-            held at 1) and slope, each with Wald confidence limits for independent rows.
-            NaN where there is no estimate, or rows depend on each other; a note says
-            why. Probabilities below 1e-6 or above 1 - 1e-6 count as these.
+            One row for each threshold "low|high". Columns predicted (mean probability
+            of a response at or below it), observed (its share), intercept (with the
+            slope held at 1) and slope. Intercept and slope have Wald confidence limits
+            for independent rows (intercept_lower, ...). NaN if there is no estimate, or
+            if rows depend on each other; a note gives the reason. Probabilities below
+            1e-6 or above 1 - 1e-6 count as these.
 
         Raises
         ------
@@ -921,19 +933,19 @@ class OrdinalResults:
         """Intervals of levels that hold the true one with probability at least `level`,
         by split conformal prediction.
 
-        Intervals grow around the predicted level: by probability where the fit has any
-        (ordinal adaptive prediction sets, Lu et al. 2022), else by distance of the
-        score from the thresholds. The distance is calibrated on held-out rows. Coverage
-        is guaranteed for exchangeable rows, of any distribution and however good the
-        fit, on average over new rows and calibration rows.
+        Intervals grow around the predicted level, by probability if the fit has
+        probabilities (ordinal adaptive prediction sets, Lu et al. 2022), else by
+        distance of the score from the thresholds. Their size is calibrated on held-out
+        rows. Coverage is guaranteed for exchangeable rows, of any distribution and
+        however good the fit, on average over new rows and calibration rows.
 
         Parameters
         ----------
         level : float in (0, 1)
         data : data frame, optional
             Independent rows with the response, not used in the fit, to calibrate on.
-            Without them the method is fitted again to a part of the rows of the fit,
-            and calibrated on the others.
+            Without it the method is fitted again to a part of the rows of the fit, and
+            calibrated on the others.
         weights : str or (N,) array, optional
             Whole-number case weights of `data`.
         share : float in (0, 1)
@@ -994,9 +1006,9 @@ class OrdinalResults:
         A variable is permuted in the data, so all columns that the formula derives from
         it change together: those of a factor or spline, `x + I(x**2) + x:z`. A row of
         weight w counts as w rows. The importance says how much this fit uses a
-        variable, not what the variable is worth: if two variables are correlated, each
-        can replace the other, both may look of little use, and permuted rows may be
-        impossible. Leave both out together (`update`) to know what they are worth.
+        variable, not what the variable is worth. If two variables are correlated, each
+        can replace the other and both may look unimportant; permuted rows may also be
+        impossible. Leave both out together (`update`) to see what they are worth.
 
         Parameters
         ----------
@@ -1025,17 +1037,17 @@ class OrdinalResults:
         Returns
         -------
         pandas.DataFrame
-            "permutation": importance, the mean increase of the measure; std_error of
-            this mean, over the permutations alone, not over other rows (NaN for one
-            permutation); lower and upper, its confidence limits by Student's t. The
-            index has the variables, most important first. "gain": importance, with sum
-            1, and further figures of the method, by column.
+            "permutation": importance is the mean increase of the measure, lower and
+            upper its confidence limits by Student's t. `std_error` is the standard
+            error of this mean over the permutations alone, not over other rows (NaN for
+            one permutation). The index has the variables, most important first. "gain":
+            importance, with sum 1, and further figures of the method, by column.
 
         Raises
         ------
         DataError
-            The data of the fit are not at hand, no row has the response and all inputs,
-            or the measure is not finite.
+            The data of the fit are not available, no row has the response and all
+            inputs, or the measure is not finite.
         OptionError
             An unknown kind or measure, or options of permutations with kind="gain".
         UnavailableError

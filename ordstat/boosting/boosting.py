@@ -515,9 +515,9 @@ class SeedBoost(WeakEnsemble):
     Parameters
     ----------
     first : str, method, binary learner or scikit-learn classifier
-        "logistic", "tree"; a method such as REDSVM(C=1) or AdaBoost(), whose score is H
-        minus the threshold; or a classifier that takes sample_weight, whose score is
-        its decision function.
+        "logistic" or "tree"; a method such as REDSVM(C=1) or AdaBoost(), whose score f
+        is H minus the threshold; or a classifier that takes sample_weight. The score f
+        of a classifier is its decision function.
     rounds, learner, cost
         See `ordstat.boosting.boosting.WeakEnsemble`; the thesis uses rounds=100.
 

@@ -308,13 +308,13 @@ class AdaBoostOR(RoundsMethod):
 
     Use it to combine rankers, such as ORStump or REDSVM, into a better one.
 
-    Each round fits a ranker r_t to costs that change from round to round, and gives it
-    the weight v_t = 1/2 log((1 - e)/e), where e is its cost divided by the cost of all
-    wrong answers. Wrong answers to "rank above k?" then cost (1 - e)/e times as much:
-    this is AdaBoost on the extended examples (x_n, k). The predicted rank is the
-    weighted median of the ranks (4.10), ties to the lower rank. The training cost above
-    its minimum is at most the mean of c_n[1] + c_n[K] times the product of 2 sqrt(e_t
-    (1 - e_t)) (theorem 4.12).
+    Each round fits a ranker r_t to costs that change from round to round. Its weight is
+    v_t = 1/2 log((1 - e)/e), with e its cost divided by the cost of all wrong answers.
+    Wrong answers to "rank above k?" then cost (1 - e)/e times as much: this is AdaBoost
+    on the extended examples (x_n, k). The predicted rank is the weighted median of the
+    ranks (4.10), ties to the lower rank. The training cost above its minimum is at most
+    the mean of c_n[1] + c_n[K] times the product of 2 sqrt(e_t (1 - e_t)) (theorem
+    4.12).
 
     Parameters
     ----------

@@ -42,8 +42,14 @@ class RoundsResults(OrdinalResults):
     def at(self, rounds: int) -> Self:
         """The results after the first `rounds` rounds.
 
-        Boosting keeps all rounds: `fit.at(5).more(15)` continues after the last one.
-        Other ensembles drop later trees: `fit.at(5).more(15)` has 20.
+        Boosting keeps all rounds, so that `fit.at(5).more(15)` continues after the last
+        one. Bagging and the other ensembles of trees drop later trees, so that
+        `fit.at(5).more(15)` has 20 rounds.
+
+        Parameters
+        ----------
+        rounds : int
+            Number of rounds, from the first, that predictions use.
 
         Raises
         ------
@@ -65,6 +71,11 @@ class RoundsResults(OrdinalResults):
     def more(self, rounds: int) -> Self:
         """Add rounds after the last one; the result equals a fit with the total number
         of rounds.
+
+        Parameters
+        ----------
+        rounds : int
+            Number of rounds to add, at least 1.
 
         Raises
         ------

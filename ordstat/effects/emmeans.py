@@ -124,7 +124,9 @@ class Emmeans(Exported):
         return [NotedFrame.of(self.frame, self.table_notes, ""), *contrasts]
 
     def tidy(self) -> NotedFrame:
-        """The table under broom's names: limits are "conf_low" and "conf_high"."""
+        """The table with the column names of R's broom: "conf_low" and "conf_high" for
+        the confidence limits.
+        """
         return NotedFrame.of(broom_frame(self.frame), self.table_notes)
 
     @property
@@ -169,8 +171,8 @@ class Emmeans(Exported):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The variables, level or threshold if the scale has them, estimate, std_error,
-        lower, upper; df under CR2.
+        """The table: columns for the variables, level or threshold (if the scale has
+        them), estimate, std_error, lower and upper; also df under CR2.
 
         Confidence limits of probabilities are computed on the logit scale; so are those
         of means and quantiles, as shares of the range of the levels. In R's emmeans
@@ -287,7 +289,7 @@ class Emmeans(Exported):
         ------
         OptionError
             Unknown method or adjustment, wrong number of coefficients, "tukey" for
-            other contrasts than pairwise ones, or "dunnett" for others than
+            contrasts that are not pairwise, or "dunnett" for contrasts other than
             "reference".
 
         Examples

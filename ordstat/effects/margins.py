@@ -195,8 +195,9 @@ class MarginalEffects(Emmeans):
     """Marginal effects, with contrasts.
 
     The attributes are those of `Emmeans`; `cells` has a row for every term, contrast
-    and place, and `by` is (term, contrast): `contrasts` compares effects between places
-    (differences in differences) within each of these.
+    and combination of the values of `at` and `by`. The attribute `by` is (term,
+    contrast): within each of these, `contrasts` compares effects between the
+    combinations (differences in differences).
 
     Examples
     --------
@@ -232,9 +233,9 @@ class MarginalEffects(Emmeans):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """term, contrast, columns of the places, level or threshold if the scale has
-        them, estimate, std_error, statistic, p_value, lower, upper; under CR2 also df
-        (Satterthwaite).
+        """The table: columns term, contrast, the variables of `at` and `by`, level or
+        threshold (if the scale has them), estimate, std_error, statistic, p_value,
+        lower and upper; under CR2 also df (Satterthwaite).
         """
         return self._labelled(
             self.cells, self.averager.table(self.averages, self.level)

@@ -72,7 +72,7 @@ class Occupancy(Exported):
     groups : tuple of str
         Names of the G groups; one empty name without `by`.
     times : (T,)
-    gaps : (T,) time since the time before, or since the start
+    gaps : (T,) time since the previous time, or since the start
     levels : tuple
         The K levels of the response.
     estimates : (G, T, K)
@@ -100,8 +100,8 @@ class Occupancy(Exported):
 
     @property
     def frame(self) -> NotedFrame:
-        """Columns group (if there are groups), time, level, estimate, std_error, lower,
-        upper.
+        """The table: columns group (if there are groups), time, level, estimate,
+        std_error, lower and upper.
         """
         front = self._front("group", self.groups, self.levels)
         return self._table(front, self.estimates, self.draws)
@@ -275,16 +275,16 @@ def occupancy(
         confidence limits that stay valid if answers depend on more than the previous
         one.
     start : data frame
-        A row for each person at the start, with the starting level in the column of the
-        previous level and the other predictors; time and gap are set by `times`.
-        Results are means over these rows. To standardise the arms of a trial to the
-        same persons, repeat the rows with each arm.
+        A row for each person at the start. The column of the previous level holds the
+        starting level; the other predictors keep their values. `times` sets time and
+        gap. Results are means over these rows. To standardise the arms of a trial to
+        the same persons, repeat the rows with each arm.
     times : sequence of numbers
         Times to predict, increasing; the level before the first is that of `start`.
         Without `gap` each step is one transition, so give every time of the fit.
     previous, time : str
-        Names of the columns of the previous level and of time; time=None for a fit
-        whose formula does not have it, so that transitions are the same at all times.
+        Names of the columns of the previous level and of time. Give time=None if the
+        formula of the fit has no time, so that transitions are the same at all times.
     gap : str, optional
         Name of the column of the time since the previous row.
     origin : float
@@ -315,9 +315,9 @@ def occupancy(
     Raises
     ------
     OptionError
-        The fit is no likelihood fit, is a stereotype model, or has random effects,
-        infinite estimates or a link with an estimated parameter; a column or level is
-        unknown; times do not increase.
+        The fit is not a likelihood fit or is a stereotype model. It has random effects,
+        infinite estimates or a link with an estimated parameter. A column or level is
+        unknown, or times do not increase.
     UnavailableError
         Confidence limits of an elastic net or of mono(x), whose estimates have no
         standard errors: use draws=0.

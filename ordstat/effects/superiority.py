@@ -78,8 +78,8 @@ class Superiority(Emmeans):
 
     @property
     def frame(self) -> pd.DataFrame:
-        """contrast, columns of the groups, measure, estimate, std_error, p_value,
-        lower, upper; also df under CR2 and after pooling.
+        """The table: columns contrast, the variables of `by`, measure, estimate,
+        std_error, p_value, lower and upper; also df under CR2 and after pooling.
 
         Confidence limits are computed for the logit of the win probability, and
         transformed to the other measures; p-values test on the same scale that the win

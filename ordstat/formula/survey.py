@@ -285,12 +285,13 @@ class SurveyDesign:
         Squared differences are multiplied by 1/R, 1/(R (1 - rho)^2), (R - 1)/R and
         1/(R - 1).
     scale : float or (R,) numbers, instead of `type`
-        Factor of squared differences [R: scale * rscales]; for a stratified jackknife
-        (JKn) the (n_h - 1)/n_h of the stratum of each replicate.
+        Factor by which squared differences are multiplied [R: scale * rscales]. For a
+        stratified jackknife (JKn) give the (n_h - 1)/n_h of the stratum of each
+        replicate.
     rho : float in (0, 1), with type "Fay"
     mse : bool
-        Squared differences from the estimates, rather than from the mean of the
-        replicates.
+        Whether differences are taken from the estimates, rather than from the mean of
+        the replicates.
 
     Raises
     ------
@@ -301,9 +302,9 @@ class SurveyDesign:
     -----
     A PSU counts as drawn even if its rows are left out (missing values, `subset=`,
     weight 0), so a subset is a domain of the sample, as in survey's subset(). The
-    covariance is that of R's svyolr: A^-1 B A^-1, where B is the sum over strata of (1
-    - f_h) n_h / (n_h - 1) times the sum over PSUs of squares of centred totals of
-    weighted scores.
+    covariance is that of R's svyolr, A^-1 B A^-1, with A the information. B is the sum
+    over strata of (1 - f_h) n_h / (n_h - 1) times the sum over PSUs of the squared
+    centred totals of the weighted scores.
 
     References
     ----------

@@ -145,9 +145,9 @@ def agreement(
     Standard errors over subjects are linearised; confidence limits use t with n - 1
     degrees of freedom and are cut at 1. They equal those of R's irrCAC if all subjects
     have two ratings or more. Subjects with one rating contribute to the chance
-    agreement only; irrCAC treats the number of the other subjects as fixed, so that its
-    standard errors exceed those of the jackknife. raters="random" adds the jackknife
-    variance over raters [Gwet 2008]. Weights by ranks are treated as known.
+    agreement only. irrCAC treats the number of the other subjects as fixed: its
+    standard errors then exceed those of the jackknife. raters="random" adds the
+    jackknife variance over raters [Gwet 2008]. Weights by ranks are treated as known.
 
     References
     ----------

@@ -200,9 +200,9 @@ def describe_ordinal(
     Warns
     -----
     DataWarning
-        Values that may be codes of missing answers; rows left out because their group
-        or weight is missing (missing answers are counted); weights that are not whole;
-        numeric items whose highest answers differ by more than a level.
+        Values that may be codes of missing answers. Rows left out because their group
+        or weight is missing (missing answers are counted). Weights that are not whole
+        numbers. Numeric items whose highest answers differ by more than one level.
 
     Notes
     -----

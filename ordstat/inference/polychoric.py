@@ -189,9 +189,9 @@ def polychoric(
     Warns
     -----
     DataWarning
-        Whole numbers with few distinct values that are treated as numeric; values that
-        may be codes of missing answers; correlations of 1 or -1; a matrix with a
-        negative eigenvalue; weights that are not whole.
+        Whole numbers with few distinct values that are treated as numeric. Values that
+        may be codes of missing answers. Correlations of 1 or -1. A matrix with a
+        negative eigenvalue. Weights that are not whole numbers.
 
     Notes
     -----

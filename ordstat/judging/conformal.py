@@ -208,9 +208,10 @@ class ConformalIntervals(Reported):
         Returns
         -------
         pandas.DataFrame
-            One row for all rows, and one for each observed level: weight of the rows,
-            coverage, its 95% Wilson limits lower and upper, and size, the mean number
-            of levels in an interval. Only the coverage of all rows is guaranteed.
+            One row for all rows, and one for each observed level. Columns weight (of
+            the rows), coverage, its 95% Wilson limits lower and upper, and size, the
+            mean number of levels in an interval. Only the coverage of all rows is
+            guaranteed.
 
         Raises
         ------

@@ -37,16 +37,16 @@ class CumulativeLink(OrdinalRegression):
         ...: powers of 1..K-1 for a polynomial, or ones and cut points that are known up
         to origin and unit.
     penalty : float, "jeffreys", ElasticNet or None
-        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
-        effects (location, nominal, log-scale), each per standard deviation of its
-        column, location and nominal effects at the mean log scale. Every column that
-        varies has an estimate, even with more columns than rows. "jeffreys" adds half
-        the log determinant of the expected information, which keeps estimates finite
-        under separation (Firth's bias reduction if K = 2 and the link is logit), with
-        at most 20 levels. Standard errors come from the penalised information (ridge)
-        or the expected information ("jeffreys"); the log-likelihood shown is without
-        the penalty. `ElasticNet` fits a path of lasso or ridge models, without standard
-        errors.
+        A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of the squared
+        effects (location, nominal, log-scale). Each effect is per standard deviation of
+        its column; location and nominal effects are at the mean log scale. Every column
+        that varies has an estimate, even with more columns than rows. "jeffreys" adds
+        half the log determinant of the expected information, which keeps estimates
+        finite under separation (Firth's bias reduction if K = 2 and the link is logit),
+        with at most 20 levels. Standard errors come from the penalised information
+        (ridge) or the expected information ("jeffreys"); the log-likelihood shown is
+        without the penalty. `ElasticNet` fits a path of lasso or ridge models, without
+        standard errors.
     start : sequence of float, optional
         Starting values: one for each estimated parameter, in the order of `params`. By
         default thresholds by the cumulative shares, and effects 0; if the likelihood
@@ -54,8 +54,8 @@ class CumulativeLink(OrdinalRegression):
         see `likelihood/start.py`.
     crossing : {"warn", "raise"}
         What to do if nominal effects make thresholds of a row cross, so that a
-        probability is negative: warn, for rows of the fit and for predictions, or raise
-        DataError. The estimates are the same.
+        probability is negative: warn or raise DataError. It applies to rows of the fit
+        and to predictions. The estimates are the same.
     cost : str or K x K matrix
         Cost that predicted ranks minimise in expectation: "classification" gives the
         most probable rank, "absolute" the median rank; ties go to the lower rank. The
@@ -71,12 +71,12 @@ class CumulativeLink(OrdinalRegression):
         x | g) uses nodes ** 2 points, three columns use nodes ** 3, at most 10,000.
         Without random effects only 1 is allowed.
     random_penalty : "gamma" or None
-        "gamma" adds the logarithm of every standard deviation of random effects (for
-        correlated effects, of the determinant of their covariance's Cholesky factor) to
-        the log-likelihood [Chung et al. 2013, 2015]. With few groups an estimate of 0
-        then becomes about one standard error. Standard errors come from the penalised
-        likelihood, the log-likelihood shown excludes the penalty, and likelihood-ratio
-        tests raise an error.
+        "gamma" adds to the log-likelihood the logarithm of every standard deviation of
+        random effects [Chung et al. 2013, 2015]. For correlated effects it is the
+        logarithm of the determinant of the Cholesky factor of their covariance. With
+        few groups an estimate of 0 then becomes about one standard error. Standard
+        errors come from the penalised likelihood, the log-likelihood shown excludes the
+        penalty, and likelihood-ratio tests raise an error.
 
     Raises
     ------

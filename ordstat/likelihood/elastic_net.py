@@ -55,10 +55,10 @@ class ElasticNet:
     n_lambdas : int
         At least 1.
     choose : {"aic", "bic", "ebic", "min", "1se"} or float, optional
-        How to choose lambda: the smallest criterion; or by cross-validation the
-        smallest mean score ("min"), or the largest lambda within one standard error of
-        it ("1se"). By default "1se" with `cv`, else "bic". A number is a value of
-        `lambdas`.
+        How to choose lambda: by the smallest AIC, BIC or extended BIC, or by
+        cross-validation. "min" takes the smallest mean score of the cross-validation,
+        "1se" the largest lambda whose score is within one standard error of it. By
+        default "1se" with `cv`, else "bic". A number is a value of `lambdas`.
     cv : int, optional
         Number of folds, at least 2, stratified by level, with clusters in one fold.
         Columns are standardised within each.

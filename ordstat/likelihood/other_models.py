@@ -167,12 +167,12 @@ class StereotypeLogit(OrdinalRegression):
     Maximum likelihood estimates of log(P(y = k) / P(y = 1)) = g_k + phi_k x'beta for
     the levels k above the lowest, with phi = 0 for the lowest level and 1 for the
     highest [Anderson 1984]. The scores phi are estimated: x does not distinguish levels
-    with nearly equal scores, and scores that do not increase contradict the order of
-    the levels. exp(beta) is the odds ratio of the highest level against the lowest one.
+    with nearly equal scores. Scores that do not increase contradict the order of the
+    levels. exp(beta) is the odds ratio of the highest level against the lowest one.
     With equally spaced scores this is the adjacent-category model, with separate
     effects for each level the multinomial logit; the stereotype model lies between the
-    two. Without effects the scores are undefined: tests that every effect is 0 have no
-    chi-squared distribution and are not given. R's VGAM has it as
+    two. Without effects the scores are undefined, so that a test that every effect is 0
+    has no chi-squared distribution and is not given. R's VGAM has it as
     rrvglm(multinomial(refLevel = 1), Rank = 1) with the corner at the highest level.
 
     Parameters
@@ -304,12 +304,12 @@ class ContinuationRatioModel(SequentialRegression):
     """Continuation-ratio models: the probability of passing each of several stages.
 
     Maximum likelihood estimates of P(y > k | y >= k) = F(s (x'beta + offset -
-    theta_k(w))), for stages that are passed one by one, such as years of schooling: the
-    higher levels against each level, among the observations that reach it. A positive
-    effect raises the response; under the logit exp(beta) is the odds ratio of passing a
-    stage. Effects, nominal effects, log-scale effects and offsets are as in
-    `CumulativeLink`; thresholds need not increase. R's VGAM has it as cratio, whose
-    intercepts are minus the thresholds.
+    theta_k(w))), for stages that are passed one by one, such as years of schooling.
+    Each split compares the higher levels with a level, among the observations that
+    reach it. A positive effect raises the response; under the logit exp(beta) is the
+    odds ratio of passing a stage. Effects, nominal effects, log-scale effects and
+    offsets are as in `CumulativeLink`; thresholds need not increase. R's VGAM has it as
+    cratio, whose intercepts are minus the thresholds.
 
     Parameters
     ----------

@@ -113,15 +113,15 @@ class PathResults(ResultsWithoutErrors):
         Returns
         -------
         pandas.DataFrame
-            lambda; nonzero, the number of penalised coefficients that are not 0; df,
-            degrees of freedom including the thresholds; loglik; deviance_ratio, the
-            explained share of the null deviance; aic, bic, ebic; kkt, the largest
-            violation of the optimality conditions as a share of lambda; gap, the
-            duality gap as a share of the objective, which bounds its distance from the
-            minimum. The gap is NaN for links without a concave likelihood, with
+            Columns lambda; nonzero, the number of penalised coefficients that are not
+            0; df, degrees of freedom including the thresholds; loglik; deviance_ratio,
+            the explained share of the null deviance; aic, bic and ebic. `kkt` is the
+            largest violation of the optimality conditions as a share of lambda. `gap`
+            is the duality gap as a share of the objective, which bounds the distance
+            from the minimum. It is NaN for links without a concave likelihood, with
             offsets, and with columns of factor 0, as no feasible point of the dual
-            problem is known. With cross-validation cv_mean and cv_error, the mean score
-            and its standard error over the folds.
+            problem is known. With cross-validation also cv_mean and cv_error, the mean
+            score and its standard error over the folds.
 
         Examples
         --------
@@ -235,6 +235,14 @@ class PathResults(ResultsWithoutErrors):
         OptionError
             The number is not on the path, or a rule needs cross-validation or degrees
             of freedom, which a ridge of a sparse X does not have.
+
+        Examples
+        --------
+        >>> from ordstat import ElasticNet, datasets, ordfit
+        >>> wine = datasets.load("wine")
+        >>> fit = ordfit("rating ~ temp + contact", wine, penalty=ElasticNet())
+        >>> fit.at(fit.path["lambda"].iloc[0]).selected  # the largest lambda
+        []
         """
         if isinstance(lam, str):
             rules = CRITERIA if self._path.cv is None else (*CRITERIA, *RULES)

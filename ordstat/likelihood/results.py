@@ -613,9 +613,17 @@ class LikelihoodResults(OrdinalResults):
     def glance(self) -> pd.DataFrame:
         """One row of statistics of the whole fit.
 
-        Instead of lr_chi2, lr_df and lr_p_value: with robust errors wald_chi2, wald_df,
-        wald_p_value; with a survey design or CR2 wald_F, wald_df, wald_df_resid,
-        wald_p_value. aic and bic are NaN with robust errors and for penalised fits.
+        Returns
+        -------
+        pandas.DataFrame
+            Columns nobs, edf (number of parameters), df_residual, loglik, null_loglik,
+            aic, bic, lr_chi2, lr_df, lr_p_value (the likelihood-ratio test of all
+            effects), mcfadden, nagelkerke, classification_error and absolute_error (of
+            the rows of the fit) and converged. Robust standard errors give the Wald
+            test instead: wald_chi2, wald_df and wald_p_value. A survey design or CR2
+            gives its F test: wald_F, wald_df, wald_df_resid and wald_p_value. aic and
+            bic are NaN with robust standard errors and for penalised fits. Fits with
+            random effects have no test and no R2.
 
         Examples
         --------
@@ -636,16 +644,17 @@ class LikelihoodResults(OrdinalResults):
         ----------
         vcov : str, dict or matrix
             As in `vcov`, or a covariance matrix, such as that of a jackknife or a
-            two-stage estimator: a frame with the names of `fit.vcov()` on both sides,
-            in any order, or an array in their order. Tests are then normal, and
-            likelihood-ratio tests and profiles raise an error.
+            two-stage estimator. A matrix is a frame with the names of `fit.vcov()` on
+            both sides, in any order, or an array in their order. Tests then use the
+            normal distribution, and likelihood-ratio tests and profiles raise an error.
 
         Raises
         ------
         OptionError
-            An unknown name; HC1 with no more rows than parameters; a matrix of another
-            shape, with other names, not symmetric or not positive semidefinite; a
-            matrix for a fit with random effects, a survey design or infinite estimates.
+            An unknown name, or HC1 with no more rows than parameters. A matrix that has
+            another shape or other names, is not symmetric or is not positive
+            semidefinite. A matrix for a fit with random effects, a survey design or
+            infinite estimates.
 
         Examples
         --------
@@ -676,9 +685,9 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name (as in `params` or as printed, "temp: warm"), by term, or
-            by position in `params` (from 0); by default all. A number between 0 and 1
-            is taken as the level: confint(0.9).
+            Parameters by name (as in `params`, or as printed, "temp: warm"), by term,
+            or by position in `params`, counted from 0. By default all. A number between
+            0 and 1 is taken as the level: confint(0.9).
         level : float in (0, 1)
         type : {"wald", "profile"}
             "wald": estimate plus and minus the normal quantile (under CR2 and survey
@@ -712,7 +721,7 @@ class LikelihoodResults(OrdinalResults):
         return confidence_limits(self, parm, level, type)
 
     def conf_int(self, alpha: float = 0.05) -> pd.DataFrame:
-        """statsmodels' name of confint(level=1 - alpha)."""
+        """statsmodels' name of `confint`: the level is 1 - alpha."""
         return self.confint(level=1.0 - alpha)
 
     def profile(
@@ -728,12 +737,12 @@ class LikelihoodResults(OrdinalResults):
         Parameters
         ----------
         parm : str, int or a sequence of them, optional
-            Parameters by name, as in `params` or as printed ("temp: warm"), or by
-            position in `params` (from 0), or terms; by default all parameters.
+            Parameters by name (as in `params`, or as printed, "temp: warm"), by term,
+            or by position in `params`, counted from 0. By default all parameters.
         level : float in (0, 1)
-            Values range between the profile confidence limits of this level. Without a
-            limit they range up to 5 standard errors from the estimate, and for an
-            infinite estimate to where the profile levels off.
+            Values range between the profile confidence limits of this level. If a limit
+            does not exist, they range up to 5 standard errors from the estimate, and
+            for an infinite estimate to where the profile levels off.
         points : int
             Number of values for each parameter, half of them on either side of the
             estimate.
@@ -840,10 +849,10 @@ class LikelihoodResults(OrdinalResults):
         """Draws from the posterior distribution of the parameters, by importance
         sampling around the estimates.
 
-        Draws from a t distribution with 7 degrees of freedom are weighted by posterior
-        / proposal (Pareto-smoothed importance sampling) [Vehtari, Simpson, Gelman, Yao
-        and Gabry 2024, Journal of Machine Learning Research 25, 72]. Needs the package
-        arviz-stats.
+        Draws from a t distribution with 7 degrees of freedom are weighted by the ratio
+        of posterior and proposal density. The weights are Pareto-smoothed [Vehtari,
+        Simpson, Gelman, Yao and Gabry 2024, Journal of Machine Learning Research 25,
+        72]. Needs the package arviz-stats.
 
         Parameters
         ----------
@@ -922,13 +931,15 @@ class LikelihoodResults(OrdinalResults):
             rank, 1 to K, for any labels. "quantile": the lowest level with P(response
             <= level) >= `at`. "exceed": P(response >= at).
         se : bool
-            Add the standard errors.
+            Add the standard errors; not for "quantile", which has confidence limits
+            only.
         interval : "confidence", optional
             Add confidence limits by the delta method: of the probability, score, mean
-            or quantile, not of the response itself. For probabilities, and for means as
-            shares of the range of the levels, they are computed on the logit scale, so
-            that they stay in range; for other types they are symmetric. Limits of a
-            quantile are where those of P(response <= level) reach `at`.
+            or quantile, not of the response itself. Limits of probabilities are
+            computed on the logit scale, so that they stay between 0 and 1. So are those
+            of means, as shares of the range of the levels. For other types limits are
+            symmetric. Limits of a quantile are where those of P(response <= level)
+            reach `at`.
         level : float in (0, 1)
             Confidence level of the intervals.
         vcov : str or dict, optional
@@ -942,9 +953,9 @@ class LikelihoodResults(OrdinalResults):
             only), at zero, or averaged over the population of groups. By default modes
             for groups of the fit and averages for new groups, as in `errors(newdata)`.
         at : number, label or list of these, optional
-            Probabilities of "quantile" in (0, 1), by default 0.5, the median; values of
-            "exceed", levels or (if the labels are numbers) any numbers, by default
-            every level above the lowest. A list gives a column for each.
+            For "quantile", probabilities in (0, 1); by default 0.5, the median. For
+            "exceed", levels, or any numbers if the labels are numbers; by default every
+            level above the lowest. A list gives a column for each value.
         interpolate : bool
             Whether quantiles are interpolated between levels, as by default in R's rms.
 
@@ -952,9 +963,10 @@ class LikelihoodResults(OrdinalResults):
         -------
         pandas.Series or pandas.DataFrame
             One row per row of `newdata`, with its index; NaN if an input is missing.
-            With `se` or `interval` the columns are "estimate", "std_error", "lower",
-            "upper" for "score" and "mean", and pairs of these and a level (or
-            threshold) for the other types, so `out["lower"]` is a frame like
+            With `se` or `interval` the columns are "estimate", "std_error", "lower" and
+            "upper" if there is one prediction per row, as for "score", "mean" and a
+            single value of `at`. For other types the columns are pairs of these and a
+            level (or threshold), so that `out["lower"]` is a frame like
             `out["estimate"]`. Standard errors and limits are NaN if a prediction
             depends on an infinite estimate.
 
@@ -1140,8 +1152,8 @@ class LikelihoodResults(OrdinalResults):
         weighted mean. Predictions on the chosen scale are averaged within the cells. R
         keeps both values of a number with two values; give them in `at` to do the same.
 
-        Nested factors are found as in R's emmeans: each level of the inner factor
-        occurs with one level of the outer factor, or the inner factor is in the formula
+        Nested factors are found as in R's emmeans. A factor is nested if each of its
+        levels occurs with one level of the outer factor, or if it is in the formula
         only within the outer one (`a + a:b`). Means of the inner factor name the outer
         level; other means average the inner levels within each outer level. Give `by=`
         for contrasts within outer levels.
@@ -1549,9 +1561,10 @@ class LikelihoodResults(OrdinalResults):
         Returns
         -------
         pandas.DataFrame
-            One row per equation, and "joint" if there are several (the test of a whole
-            factor): difference (left minus right side), std_error, df, chisq, p_value;
-            with a survey design, or CR2, df, df_resid, F, p_value.
+            One row per equation, and a row "joint" if there are several, as for a
+            factor of several columns. Columns difference (left minus right side),
+            std_error, df, chisq and p_value; with a survey design or CR2 difference,
+            std_error, df, df_resid, F and p_value.
 
         Raises
         ------
@@ -1584,9 +1597,9 @@ class LikelihoodResults(OrdinalResults):
             factors, so that g:x contains x but not g, and x:z contains neither. As in
             R, I(x^2) is a separate number: x is adjusted for it. For a term in an
             interaction, "III" tests the average of its effect over the levels of the
-            other factors, as SAS, car with sum contrasts and R's ordinal since 2025
-            (also called "balanced"); "baseline" tests its effect at their first levels,
-            R's earlier type III.
+            other factors, as do SAS, car with sum contrasts and R's ordinal since 2025
+            (there also called "balanced"). Type "baseline" tests the effect at their
+            first levels, R's earlier type III.
 
         Returns
         -------
@@ -1641,8 +1654,7 @@ class LikelihoodResults(OrdinalResults):
         data: Any = None,
         vcov: Any = None,
     ) -> NotedFrame:
-        """Wald tests of every term: whether the latent means of `emmeans` differ at
-        all.
+        """Wald tests of every term: do the latent means of `emmeans` differ at all?
 
         A main effect compares means over the other variables with equal weights, an
         interaction differences in differences; with `by`, at each of its levels
@@ -1666,8 +1678,8 @@ class LikelihoodResults(OrdinalResults):
             A data frame that prints its notes: term, the columns of `by`, df, chisq
             (R's F.ratio times df1), p_value; with a survey design, or CR2, df,
             df_resid, F, p_value, as in `anova`. With empty cells or infinite estimates,
-            only contrasts that do not need them are tested: df is lower, and 0 if there
-            are none, or if a scale of the grid has no finite estimate.
+            only contrasts that do not need them are tested, so that df is lower. It is
+            0 if no contrast is left, or if a scale of the grid has no finite estimate.
 
         Raises
         ------
@@ -1840,12 +1852,13 @@ class LikelihoodResults(OrdinalResults):
             aic, lrt, p_value, as R's nominal_test(). An interaction gets separate
             effects together with the terms that it contains, which a note names. In R
             it gets them alone: R's test of an interaction has fewer df and depends on
-            the origin of a numeric variable. With clusters, robust standard errors or a
-            survey design the tests are Wald tests, with the covariance of the fit, that
-            the effects of a location term are equal at all thresholds: rows for the
-            terms and "omnibus" for all of them; columns df, chisq (or df_resid, F),
-            p_value. NaN if the wider model has no finite maximum; `attrs["notes"]` has
-            the reason.
+            the origin of a numeric variable. NaN if the wider model has no finite
+            maximum; `attrs["notes"]` has the reason.
+
+            With clusters, robust standard errors or a survey design the tests are Wald
+            tests, with the covariance of the fit. They test whether the effects of a
+            location term are equal at all thresholds. Rows are the terms and "omnibus"
+            for all of them; columns df, chisq (or df_resid and F), p_value.
 
         Raises
         ------
@@ -1868,9 +1881,23 @@ class LikelihoodResults(OrdinalResults):
         """Likelihood-ratio tests of equal scale: add an effect of each location term,
         in turn, on the log scale.
 
-        As R's scale_test(); `scope`, table and interactions are as in `nominal_test`.
-        UnavailableError with robust standard errors, a survey design, a penalty or
-        smooth terms.
+        As R's scale_test().
+
+        Parameters
+        ----------
+        scope : str or sequence of str, optional
+            Terms; by default all location terms without scale effects.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Rows "<none>" and the terms; columns df, loglik, aic, lrt, p_value.
+            Interactions are tested as in `nominal_test`.
+
+        Raises
+        ------
+        UnavailableError
+            Robust standard errors, a survey design, a penalty or smooth terms.
 
         Examples
         --------
@@ -1965,8 +1992,8 @@ class LikelihoodResults(OrdinalResults):
     def residuals(
         self, type: str = "surrogate", seed: int | np.random.Generator = 0
     ) -> pd.Series:
-        """One residual per row: positive if the level is higher than expected, with
-        mean 0 under the true model.
+        """One residual per row: positive if the level is higher than expected. Except
+        for "deviance", the mean is 0 if the model is true.
 
         Parameters
         ----------
@@ -2031,12 +2058,13 @@ class LikelihoodResults(OrdinalResults):
 
         Notes
         -----
-        A row of weight w counts as w equal cases, left out together. dfbeta is the
-        estimate minus the result of one Newton step without the row: the curvature of
-        the row is subtracted from the information [Pregibon 1981]. For rows of middle
-        levels the step is approximate: the curvature that keeps the two thresholds of
-        the level apart stays in the information. In the wine data the result is within
-        0.05 standard errors of the fits without the row; refit if a row matters.
+        A row of weight w counts as w equal cases, left out together. `dfbeta` is the
+        estimate minus the result of one Newton step without the row, whose curvature is
+        subtracted from the information [Pregibon 1981]. For rows of middle levels the
+        step is approximate, as the curvature that keeps the two thresholds of the level
+        apart stays in the information. In the wine data the result is within 0.05
+        standard errors of the fits without the row. Refit without a row if its
+        influence matters.
 
         Examples
         --------
@@ -2120,17 +2148,22 @@ class LikelihoodResults(OrdinalResults):
               if the median is the lowest.
             - rho: Spearman's correlation of the order of the rows and the observed
               ranks.
-            - c_index, somers_d: shares of the pairs of cases with different ranks:
-              concordant plus half the ties; concordant minus discordant. gamma, tau_a:
-              the latter among pairs without ties, and among all pairs.
+            - c_index: share of concordant pairs plus half the share of ties, among the
+              pairs of cases with different ranks.
+            - somers_d: share of concordant minus share of discordant pairs, among the
+              same pairs.
+            - gamma, tau_a: concordant minus discordant pairs, as a share of the pairs
+              without ties, and of all pairs.
             - brier_at_<level>: mean squared error of P(Y >= middle level).
             - rps: mean ranked probability score.
 
             This Brier score (Brier in rms) is for the event that the response reaches
-            the middle level; the "Brier score" of `errors` is over all levels. With
-            random effects the result is a table: c_index, somers_d, gamma and the
-            explained share of the latent variance, at the modes, for new groups
-            (population), and for pairs within groups.
+            the middle level; the "Brier score" of `errors` is over all levels.
+
+            With random effects the result is a table with the rows c_index, somers_d,
+            gamma, pairs (the number of pairs with different ranks) and r2_latent (the
+            explained share of the latent variance). The columns are "modes", at the
+            modes of the random effects, and "population", for new groups.
 
         Examples
         --------
@@ -2150,12 +2183,13 @@ class LikelihoodResults(OrdinalResults):
         Returns
         -------
         NotedFrame
-            A row for each smooth: edf (effective degrees of freedom, 1 for a straight
-            line), ref_df, chisq and p_value of the test, and the smoothing parameter.
-            The p-value does not account for the choice of the smoothing parameter [Wood
-            2013, Biometrika 100, 221-228]. For an ordered predictor, smooth(x), an edf
-            of 0 means no effect, ref_df is the number of steps, and the test is the one
-            for fully penalised effects [Wood 2013, Biometrika 100, 1005-1010].
+            A row for each smooth. Columns edf (effective degrees of freedom, 1 for a
+            straight line), ref_df, chisq and p_value of the test, and lambda, the
+            smoothing parameter. The p-value does not account for the choice of the
+            smoothing parameter [Wood 2013, Biometrika 100, 221-228]. For an ordered
+            predictor, smooth(x), an edf of 0 means no effect, ref_df is the number of
+            steps, and the test is the one for fully penalised effects [Wood 2013,
+            Biometrika 100, 1005-1010].
 
         Raises
         ------

@@ -86,8 +86,9 @@ _DISCRIMINATION = (
 class MixedResults(LikelihoodResults):
     """A fitted likelihood model with random effects.
 
-    As `LikelihoodResults`, with `varcorr` and `ranef`; `predict`, `effects` and
-    `emmeans` take `re=`.
+    It answers what `LikelihoodResults` answers, and `varcorr`, `ranef` and `icc`.
+    Predictions, marginal effects and means take `re=`: at the modes of the random
+    effects, at 0, or averaged over the groups.
 
     Examples
     --------

@@ -482,8 +482,8 @@ class PRank(OnlineMethod):
     rank(x) = 1 + #{k : u'x > b_k}, ties to the lower rank. A mistake yhat moves u by (y
     - yhat) x, and the thresholds between y and yhat by 1 each, which keeps them in
     order. As a structured perceptron it answers argmax_k sum_{j<k} (u'x - b_j) + margin
-    c[k]. method="siprank" stands for presentation="cost" with keep="pocket": Lin (2008,
-    sec. 4.3.2) names SiPrank without defining it; this definition is ordstat's.
+    c[k]. method="siprank" is presentation="cost" with keep="pocket". Lin (2008, sec.
+    4.3.2) names SiPrank without defining it; this definition is ordstat's.
 
     Parameters
     ----------
@@ -587,12 +587,12 @@ class CuSumRank(OnlineMethod):
     """Cumulative sum ranking [Milidiú & Rocha, fig. 1 and 2], a structured perceptron.
 
     rank(x) = argmax_k sum_{j<=k} w_j'x, w_1 = 0 and x with a constant -1, ties to the
-    lower rank. A mistake yhat moves the w_j between y and yhat by tau x: by +-1
-    (update="perceptron", method="cusum"), or just enough that the true rank leads by
-    the cost c[yhat] (update="passive-aggressive", method="pa-cusum"). cost="absolute"
-    gives the lead |y - yhat|, the loss-sensitive step of theorem 2;
-    cost="classification" the same lead for every mistake, figure 2, where the size of
-    delta only sets the scale of the weights.
+    lower rank. A mistake yhat moves the w_j between y and yhat by tau x. With
+    update="perceptron" (method="cusum") tau is +1 or -1. With
+    update="passive-aggressive" (method="pa-cusum") it is just large enough that the
+    true rank leads by the cost c[yhat]. The cost "absolute" makes the lead |y - yhat|,
+    the loss-sensitive step of theorem 2. The cost "classification" makes it the same
+    for every mistake (figure 2); its size only sets the scale of the weights.
 
     Parameters
     ----------

@@ -285,8 +285,8 @@ class Plots:
         bins: int = 40,
         **looks: Unpack[Looks],
     ) -> Any:
-        """Histograms of the left and right margins; wrong ones (<= 0) in another
-        colour, and a line at `delta`.
+        """Histograms of the left and right margins, with margins on the wrong side (<=
+        0) in another colour and a line at `delta`.
 
         Margins are normalised as in `fit.margins`, if the score has a norm.
 
@@ -297,9 +297,10 @@ class Plots:
         bins : int
             Number of bins; 0 is an end of a bin.
         ax, title, labels, draw
-            As in every plot. The frame: side ("left", "right"), from, to (ends of
-            the bin), weight, share (of all observations with that margin: the lowest
-            level has no left margin, the highest no right one).
+            As in every plot. The frame: side ("left", "right"), from, to (ends of the
+            bin), weight, share (of all observations with that margin). Observations of
+            the lowest level have no left margin, those of the highest level no right
+            margin.
         """
         frame = latent.margins_frame(self.results, bins)
         return self._show(
@@ -438,7 +439,9 @@ class Plots:
 
 @with_advice
 class RankerPlots(Plots):
-    """Plots of a fit without a likelihood; `dir(fit.plot)` lists those of a fit."""
+    """Plots of a fit of a method without a likelihood; `dir(fit.plot)` lists those that
+    it has.
+    """
 
     def dependence(
         self,
@@ -637,10 +640,10 @@ class LikelihoodPlots(Plots):
         one axis.
 
         The coefficient of a numeric variable is for one unit, such as one year;
-        per={"age": 10} draws the effect of ten years. Coefficients of different links
-        are not on one scale, and adding a variable changes the other coefficients even
-        if it is independent of them: compare signs and patterns, and sizes only between
-        fits of the same link to the same data.
+        per={"age": 10} draws the effect of ten years. Compare the size of coefficients
+        only between fits of the same link to the same data, as coefficients of
+        different links are not on one scale. Adding a variable changes the other
+        coefficients even if it is independent of them.
 
         Parameters
         ----------
@@ -748,8 +751,8 @@ class LikelihoodPlots(Plots):
             useful with many levels.
         at : mapping, optional
             Values of variables. {"contact": "yes"} holds a variable at a value, {"age":
-            [30, 50, 70]} gives the values to draw; by default all levels of a factor,
-            60 points over the range of a number, the quartiles of a number in `by`.
+            [30, 50, 70]} gives the values to draw. By default all levels of a factor,
+            60 points over the range of a number, and the quartiles of a number in `by`.
         data : data frame, optional
             The data of the fit, if it has lost them (after unpickling).
         re : {"marginal", "zero"}, optional
@@ -1010,10 +1013,10 @@ class LikelihoodPlots(Plots):
         seed : int or numpy.random.Generator
             Seed of the random residuals; another seed shows how much is chance.
         ax, title, labels, draw
-            As in every plot. The frame, on the index of the data: residual (in
-            rising order), expected, lower, upper (quantiles of the latent distribution,
-            and confidence limits for each; none if weights are not whole numbers); or
-            residual and the variable.
+            As in every plot. The frame, on the index of the data, has residual (in
+            rising order), expected (quantiles of the latent distribution), lower and
+            upper. These are confidence limits of each quantile, left out if weights are
+            not whole numbers. With `against` it has residual and the variable.
         """
         frame = residuals.residuals_frame(self.results, against, data, level, seed)
         return self._show(
@@ -1076,9 +1079,9 @@ class LikelihoodPlots(Plots):
         level : float in (0, 1)
             Confidence level of the intervals.
         ax, title, labels, draw
-            As in every plot. The frame in the order drawn, one row for every group and
-            column of a random term: term, group, level, name, mode, sd (given the
-            parameters), lower, upper (normal confidence limits).
+            As in every plot. The frame, in the order drawn, has a row for every group
+            and column of a random term: term, group, level, name, mode, sd (given the
+            parameters), lower and upper (normal confidence limits).
 
         Returns
         -------

@@ -387,8 +387,9 @@ class Blend(Method):
     gets more than half the weight and there are more than two levels, boosted trees of
     each threshold, as in `Reduction(base="ordboost", encoding="separate")` but with
     penalty 0.1, join the members. One member gets all the weight if it clearly predicts
-    the held-out rows best: if its ranked probability score beats the equal mean by more
-    than 4 standard errors, and the weighted mean.
+    the held-out rows best. That is the case if its ranked probability score is better
+    than that of the weighted mean, and better than that of the equal mean by more than
+    4 standard errors.
 
     average="stacked" fits the members without each of five folds. The weights w >= 0,
     with sum 1, minimise sum_nk (sum_m w_m P_m(n, k) - [y_n > k])^2 + 2 (K-1) |w -
@@ -402,7 +403,7 @@ class Blend(Method):
     ----------
     members : sequence of str, methods or classifiers, or None
         For example ["ordboost", "rps-forest", REDSVM(C="cv")]; None for the default. A
-        classifier with predict_proba, such as lightgbm.LGBMClassifier(), stands for
+        classifier with predict_proba, such as lightgbm.LGBMClassifier(), means
         `NominalClassifier(base=...)`.
     average : {"equal", "stacked"}
         Plain mean, or a mean with fitted weights.

@@ -117,10 +117,10 @@ class BoostedResults(RoundsResults, ProbabilityResults):
         pandas.DataFrame
             importance: share of the reduction of the training loss. The reduction by
             the linear start is shared in proportion to the effects per standard
-            deviation, that by the trees in proportion to the gains of the cuts. cuts:
-            number of cuts in all trees. linear: effect per standard deviation in the
-            linear start (for categories, the standard deviation of their effects). A
-            factor has one row.
+            deviation, that by the trees in proportion to the gains of the cuts. Column
+            cuts is the number of cuts in all trees, column linear the effect per
+            standard deviation in the linear start; for categories, the standard
+            deviation of their effects. A factor has one row.
         """
         f = self.fit
         trees = f.trees.upto(f.kept)

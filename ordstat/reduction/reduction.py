@@ -174,9 +174,9 @@ class Reduction(Method):
     #{k : g(x, k) > 0}. If costs are convex, or answers do not contradict each other,
     the training cost is at most the weighted training error of g (theorem 4.1): the
     summary shows both. Costs must be V-shaped. The classifier gets sorted rows; a row
-    of weight 2 occurs twice. If weights are not whole numbers, it gets identical rows
-    once, with the sum of their weights; so do logistic regression and C4.5, for which
-    this is equivalent, if weights sum to more than 200,000 rows.
+    of weight 2 occurs twice. If weights are not whole numbers, identical rows occur
+    once, with the sum of their weights. The same holds for logistic regression and
+    C4.5, for which it is equivalent, if weights sum to more than 200,000 rows.
 
     A classifier with predict_proba gives probabilities of the ranks if each question's
     examples have equal weights, as with the absolute cost. If its P(y > k) increase in
@@ -185,13 +185,13 @@ class Reduction(Method):
     Parameters
     ----------
     base : {"logistic", "c4.5", "tree", "hgb", "ordboost"}, learner or classifier
-        A logistic regression, Quinlan's C4.5, a tree with at least 5 rows per leaf,
-        gradient boosted trees of scikit-learn, or of `OrdinalBoosting` with rounds and
-        depth by cross-validation; a learner such as C45(confidence=0.1); or any
-        scikit-learn classifier, also a Pipeline or GridSearchCV. It is cloned and gets
-        a seed if its random_state is None. Its `fit` must accept sample_weight, except
-        with the absolute cost and whole-number case weights, where all examples have
-        the same weight.
+        The names mean a logistic regression, Quinlan's C4.5, a tree with at least 5
+        rows per leaf, gradient boosted trees of scikit-learn, and those of
+        `OrdinalBoosting` with rounds and depth by cross-validation. Or give a learner
+        such as C45(confidence=0.1), or any scikit-learn classifier, also a Pipeline or
+        GridSearchCV. A classifier is cloned and gets a seed if its random_state is
+        None. Its `fit` must accept sample_weight, except with the absolute cost and
+        whole-number case weights, where all examples have the same weight.
     encoding : {"one-hot", "ordinal", "separate"}
         Columns that encode k. "one-hot": one for each k; a linear classifier then has
         one score and K-1 thresholds. "ordinal": steps [k > j]; a tree then splits k as

@@ -482,16 +482,16 @@ class OneVersusOne(VotingMethod):
     """K (K - 1) / 2 binary classifiers "j rather than i?"; the level with most wins is
     chosen [Lin 2008, alg. 2.7-2.9].
 
-    For the pair i, j the right answer for row n is the cheaper of the two, and its
-    weight, times the case weight, is |c_n[i] - c_n[j]| (eq. 2.6) or, weighted
-    all-pairs, the integral between the two costs of 1 / |{k : c_n[k] <= t}| dt (eq.
-    2.7). With the classification cost both are 1 for the rows of either level and 0 for
-    the others, which is plain one-versus-one (method="ovo"); any other cost, or costs
-    of single rows, give method="csovo" and method="wap". The order of the levels only
-    matters for ties, which go to the lower level.
+    For the pair i, j the right answer for row n is the level with the smaller cost. Its
+    weight, times the case weight, is |c_n[i] - c_n[j]| (eq. 2.6). With
+    weighting="all-pairs" it is the integral between the two costs of 1 / |{k : c_n[k]
+    <= t}| dt (eq. 2.7). With the classification cost both weights are 1 for the rows of
+    either level and 0 for the others: this is plain one-versus-one (method="ovo"). Any
+    other cost, or costs of single rows, give method="csovo" and method="wap". The order
+    of the levels only matters for ties, which go to the lower level.
 
     The mean training cost above the least possible is at most twice the total weight of
-    wrong answers by all pairs (theorem 2.7); the summary shows both.
+    the wrong answers of all pairs (theorem 2.7). The summary shows both.
 
     Parameters
     ----------
@@ -535,13 +535,14 @@ class CostTransform(VotingMethod):
     """Classification of examples whose labels represent their costs [Lin 2008, alg. 2.2
     and 2.3].
 
-    Row n stands for the labels l = 1..K with weights q_n[l] = max_k c_n[k] - c_n[l]
-    (eq. 2.2): the weighted classification error of any classifier on these examples is
-    its cost, up to a constant (theorem 2.4). mode="expand" (method="tsew", training set
-    expansion and weighting, also called data space expansion) gives all NK weighted
-    examples to the classifier; mode="relabel" (method="relabel") accepts each row with
-    a probability proportional to sum_l q_n[l] and draws its label in proportion to q_n.
-    The classifier of K levels is one-versus-one with the base.
+    Row n becomes examples with the labels l = 1..K and the weights q_n[l] = max_k
+    c_n[k] - c_n[l] (eq. 2.2). The weighted classification error of any classifier on
+    these examples is its cost, up to a constant (theorem 2.4). With mode="expand" the
+    classifier gets all NK weighted examples (method="tsew", training set expansion and
+    weighting, also called data space expansion). With mode="relabel" (method="relabel")
+    each row is accepted with a probability proportional to sum_l q_n[l], and its label
+    is drawn in proportion to q_n. The classifier of K levels is one-versus-one with the
+    base.
 
     Both are simple, but rows with several labels are hard to classify; prefer
     `OneVersusOne`, which only uses the difference between two labels of a row.

@@ -83,9 +83,9 @@ class MachineOptions(Method):
         predict.
     kernel : str, Kernel or callable
         "perceptron" -|x - x'|_2, "stump" -|x - x'|_1, "gaussian", "laplacian",
-        "polynomial", "linear", "precomputed"; a value such as Gaussian(gamma=0.5); or a
-        function of (X, Z). gamma="cv" (for 2^-15, 2^-13, ..., 2^3), or a sequence of
-        values, is chosen together with C.
+        "polynomial", "linear" or "precomputed"; a value such as Gaussian(gamma=0.5); or
+        a function of (X, Z). If gamma is "cv" (for 2^-15, 2^-13, ..., 2^3) or a
+        sequence of values, it is chosen together with C.
     cost : str or (K, K) array
         "absolute", "classification", "squared", or a matrix [true level, predicted
         level]. Costs given for single rows replace it.

@@ -434,7 +434,7 @@ class NominalAdaBoost(Boosted, TreeMethod):
     the largest sum of f is predicted.
 
     Probabilities are the shares of the votes. With version="real" they are the p that
-    belong to the sum of f (for K = 2 as in Friedman, Hastie & Tibshirani 2000); the
+    belong to the sum of f, for K = 2 as in Friedman, Hastie & Tibshirani (2000). The
     paper does not define them, and they become too extreme with many rounds.
 
     Parameters
