@@ -1,4 +1,6 @@
-"""R's calls of the suite `asked`, in one R process that stays up between rounds."""
+"""R's answers of a suite, with their seconds, in one R process that stays up between
+rounds.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,16 @@ SCRIPT = Path(__file__).with_name("asked.R")
 
 
 class RAnswers:
-    """An R process that has read the frames and answers jobs by name."""
+    """An R process that has read the frames and answers jobs by name; by default those
+    of the suite `asked`.
+    """
 
-    def __init__(self, frames: dict[str, pd.DataFrame]) -> None:
+    def __init__(self, frames: dict[str, pd.DataFrame], script: Path = SCRIPT) -> None:
         folder = Path(tempfile.mkdtemp(prefix="ordstat-bench-"))
         for name, frame in frames.items():
             frame.to_csv(folder / f"{name}.csv", index=False)
         self.process = subprocess.Popen(
-            ["Rscript", str(SCRIPT), str(folder)],
+            ["Rscript", str(script), str(folder)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -30,7 +34,7 @@ class RAnswers:
         ready = self.process.stdout.readline().strip()
         shutil.rmtree(folder)
         if ready != "ready":
-            raise RuntimeError(f"{SCRIPT} ended before it was asked anything.")
+            raise RuntimeError(f"{script} ended before it was asked anything.")
 
     def ask(self, job: str, repeats: int) -> np.ndarray | None:
         """Seconds of the processor for a call, then its numbers; None where R lacks a
