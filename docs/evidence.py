@@ -217,7 +217,7 @@ def _write_reproduction() -> None:
     ]
     n, near = (sum(int(row[i]) for row in rows) for i in (1, 2))
     lines = [
-        *["# Tables of the papers, run again", ""],
+        *["# Reproduction of the papers' tables", ""],
         (
             f"Of {n} published figures, {near} are within two combined standard errors"
             " of ours. The difference is (ours - published) over the standard error;"
@@ -355,7 +355,9 @@ def _write_leaderboard() -> None:
             " wrong levels; `amae`: absolute error averaged over the levels; `kappa`:"
             " quadratic kappa; `log_loss`: mean of -log P(y)."
         ),
-        *["", "Contestants joined by a bar do not differ beyond chance.", ""],
+        "",
+        "Contestants joined by a bar do not differ significantly (Nemenyi's test, 5%).",
+        "",
         *["![Mean ranks by absolute error](leaderboard-mae.png)", ""],
         *["![Mean ranks by ranked probability score](leaderboard-rps.png)", ""],
         *["## Absolute error", ""],
