@@ -296,7 +296,7 @@ TOC-UCO (Neurocomputing 684, 2026, doi 10.1016/j.neucom.2026.133528) is a public
 benchmark with the published means of eight tuned methods over 30 partitions of ordinal
 data sets. Its partitions are not available. Here all methods are fitted to the same
 {splits} stratified splits of {sets} of its sets, 70% of the rows for training, so that
-differences from the published means of two standard errors (SE) say nothing. Options
+differences of less than two standard errors (SE) from them may be chance. Options
 of ordstat are the defaults; LightGBM (but "defaults") and XGBoost choose their rounds
 by 5-fold cross-validation, HistGradientBoosting by a fifth held out. "Best of each set"
 is the best of the eight published methods after the fact, which none of them reaches.

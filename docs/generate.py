@@ -7,7 +7,7 @@ from __future__ import annotations
 import inspect
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ EXAMPLES = {
         'data = datasets.load("marriage")',
         "rating ~ religious + educ",
     ),
+    "stages": ('data = datasets.load("anes96")', "educ ~ income + age"),
     "bands": ("data = datasets.quadratic_bands(300, seed=1)", "rank ~ x1 + x2"),
     "two": (
         'data = datasets.load("wine")\ndata["high"] = data["rating"].astype(int) >= 4',
@@ -125,7 +126,7 @@ def method_page(
     kinds = method.results_class.predicts
     shown = next(kind for kind in ("prob", "score", "votes") if kind in kinds)
     call = f'fit = ordfit("{formula}", data, method="{name}"{options})'
-    types = ", ".join(f'`"{kind}"`' for kind in kinds)
+    types = ", ".join(f'`"{kind}"`' for kind in all_types(name, kinds))
     results = RESULTS.get(METHODS[name].path.split(".")[0], "../api/rankers.md")
     lines = [
         *["# " + text["title"], "", prose(doc["Summary"]), "", use(text["use"]), ""],
@@ -158,6 +159,14 @@ def method_page(
         *["## What was measured", "", *measured(text, published, board), ""],
     ]
     return HEAD + "\n".join(lines)
+
+
+def all_types(name: str, kinds: Sequence[str]) -> list[str]:
+    """Types of predictions of a fit: probabilities have means and quantiles, and those
+    of stages hazards.
+    """
+    means = ["mean", "mean_class", "quantile", "exceed"] if "prob" in kinds else []
+    return [*kinds, *means, *(["hazard"] if name in ("cratio", "sratio") else [])]
 
 
 def lines_of(objective: str) -> str:
