@@ -118,7 +118,7 @@ def test_what_does_not_work_says_what_does(fit, call, error, message):
 def test_blank_text_is_told(wine):
     frame = wine.assign(temp=wine["temp"].astype(str).where(wine.index != 3, " "))
     with pytest.warns(
-        match="Column temp has the level ' ' in 1 row: if that is not an answer"
+        match="Column temp has the level ' ' in 1 row. If that is not an answer"
     ):
         ordfit("rating ~ temp", frame, "cart")
     answers = pd.Categorical(

@@ -143,7 +143,8 @@ class BlockMarginResults(InBlocks, MarginResults):
 def _mistakes(results: Any) -> MistakeBound:
     """The mistakes made while learning; a limit of them needs all rows at once."""
     return MistakeBound(
-        value=results.fit.learned.tally.distance, source="none: rows are in blocks"
+        value=results.fit.learned.tally.distance,
+        source="not available: rows are in blocks",
     )
 
 

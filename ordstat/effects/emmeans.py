@@ -736,7 +736,7 @@ def _notes_on_joint_tests(
             f"Wald tests of all contrasts of latent means{inside}, {r.covariance}"
             " covariance."
         ),
-        "Other variables weigh equally.",
+        "Levels of other variables have equal weights.",
         *curves,
     ]
     if without_unit:

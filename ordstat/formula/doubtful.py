@@ -34,7 +34,7 @@ _EXPECTED = 3.5
 #: Narrowest gap between codes of missing answers and the other values.
 _LEAST_GAP = 4.0
 _SET_MISSING = (
-    ": if that is not an answer, set it to missing (NaN), or leave these rows out"
+    ". If that is not an answer, set it to missing (NaN), or leave these rows out"
 )
 
 
@@ -45,8 +45,7 @@ def response_notes(what: str, column: Column, labels: tuple[Any, ...]) -> list[s
     doubt = _missing_answers(what, column, labels)
     if not doubt:
         return []
-    end = "; if not, levels=[...] with all levels in order says so."
-    return [f"{doubt}{_SET_MISSING}{end}"]
+    return [f"{doubt}{_SET_MISSING}. If it is, give levels=[...], all in order."]
 
 
 def column_notes(columns: Columns, names: Iterable[str]) -> list[str]:

@@ -91,7 +91,7 @@ def _binary_fits(
             or not fit.certificate.reached
         ):
             notes.append(
-                f"the binary regression at {name} has no finite estimates: no test. Use"
+                f"no test: the binary regression at {name} has no finite estimates. Use"
                 " score_test()."
             )
         fits.append(fit)

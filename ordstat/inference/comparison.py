@@ -53,7 +53,7 @@ STEEP = 1e-3
 _MOST_NEGATIVE = 0.01
 #: Notes on models, which tables of single terms have too.
 SEPARATED_NOTE = (
-    "infinite estimates in {}: the likelihood is its limit, and the chi-squared"
+    "infinite estimates in {}: the log-likelihood is its limit, and the chi-squared"
     " distribution of the statistic is doubtful."
 )
 LOCAL_NOTE = (

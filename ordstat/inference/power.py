@@ -96,9 +96,10 @@ class Plan:
     efficiency: float
 
     def __repr__(self) -> str:
-        rows = f"{self.n} rows ({self.groups[0]} and {self.groups[1]})"
+        rows = f"{self.n} observations ({self.groups[0]} and {self.groups[1]})"
         caution = (
-            "The formula is for {} and many rows: check the power on simulated data"
+            "The formula is for {} and many observations: check the power on simulated"
+            " data"
         )
         if self.odds_ratio is not None:
             doubtful = abs(log(self.odds_ratio)) > log(_LARGE)
@@ -120,7 +121,8 @@ class Plan:
             error = f"Standard error of the win probability {self.se:.3f}"
             if self.probabilities is None:
                 error += (
-                    ", without ties\nWith ties fewer rows suffice: give probabilities="
+                    ", without ties\nWith ties fewer observations suffice: give"
+                    " probabilities="
                 )
             caution = caution.format("win probabilities near 1/2")
         lines = [

@@ -178,20 +178,21 @@ def _test_of_effects(r: LikelihoodResults) -> str:
     """The test of all effects as text for the summary, or why there is none."""
     covariance = r.own_covariance
     if r.fit.edf == r.fit.null_edf:
-        return "none: thresholds only"
+        return "not available: the model has only thresholds"
     if r.fit.smooths is not None:
-        return "none: smooth terms have tests of their own"
+        return "not available: smooth terms have their own tests"
     if covariance.name == "model" and r.without_aic:
-        return f"none: {r.without_aic}"
+        return f"not available: {r.without_aic}"
     if r.parameters.of("phi").size:
-        return f"none: {_NO_SCORES}"
+        return f"not available: {_NO_SCORES}"
     test = effects_test(r)
     if np.isnan(test.statistic):
         if test.df > covariance.most_hypotheses:
-            return f"none: {covariance.why_no_joint_test}"
+            return f"not available: {covariance.why_no_joint_test}"
         if test.df and covariance.survey is not None:
-            return "none: more effects than degrees of freedom of the design"
-        return "none: infinite estimates" if test.df == 0 else "none"
+            return "not available: more effects than degrees of freedom of the design"
+        infinite = "not available: infinite estimates"
+        return infinite if test.df == 0 else "not available"
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
         return f"{test.statistic:.2f} on {test.df} df, {p}"
@@ -261,7 +262,7 @@ def _fit_header(
     )
     criteria = f"{figures['aic']:.2f}, {figures['bic']:.2f}"
     if r.without_aic:
-        criteria = f"none: {r.without_aic}"
+        criteria = f"not available: {r.without_aic}"
     if random:
         return (*size, ("AIC, BIC", criteria), *random)
     test = _test_of_effects(r)
@@ -538,7 +539,8 @@ def _proportionality(r: LikelihoodResults) -> list[Line]:
     part, use = excluding(r, "score_test()" if score else "nominal_test()")
     if part:
         return _sentence(
-            f"Equal effects at all thresholds: no {kind} test of fits with {part}.{use}"
+            f"Equal effects at all thresholds: there is no {kind} test of fits with"
+            f" {part}.{use}"
         )
     if score:
         test = Joint(*score_equality(r))
@@ -549,8 +551,8 @@ def _proportionality(r: LikelihoodResults) -> list[Line]:
         why, term = no_joint_test(r)
         if term:
             return _sentence(
-                f"Equal effects at all thresholds, {kind} test: {term}; no joint test,"
-                f" as {why}."
+                f"Equal effects at all thresholds, {kind} test: {term}. There is no"
+                f" joint test, as {why}."
             )
         return _sentence(f"Equal effects at all thresholds were not tested: {why}.")
     figures = f"chi2({test.df})"

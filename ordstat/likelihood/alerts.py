@@ -241,7 +241,7 @@ def _nominal_terms(
             yield (
                 effects,
                 (
-                    f"nominal= gives {term} an effect at each threshold: its location"
+                    f"{term} has an effect at each threshold, by nominal=: its location"
                     " effect is aliased, not estimated (NA). Leave it out:"
                     f" update('~ . - {term}')."
                 ),

@@ -177,8 +177,10 @@ class ResultsWithoutErrors(LikelihoodResults):
         notes = []
         for variable, groups in self._joined(labels).items():
             equal = [" = ".join(map(str, group)) for group in groups if len(group) > 1]
-            which = f"equal effects: {'; '.join(equal)}" if equal else "all differ"
+            which = f"levels with equal effects: {'; '.join(equal)}"
+            if not equal:
+                which = "all levels have different effects"
             if len(groups) == 1:
-                which = "all equal"
-            notes.append(f"{variable}, against {groups[0][0]}: {which}.")
+                which = "all levels have the same effect"
+            notes.append(f"{variable} (reference level {groups[0][0]}): {which}.")
         return notes

@@ -111,8 +111,8 @@ class Covariance:
         )
         if self.name == "CR2":
             return (
-                f"{begin} CR2, t by Satterthwaite's df. For the plain sandwich (too"
-                " small) name it: {'cluster': ..., 'type': 'CR1'}."
+                f"{begin} CR2, with t tests by Satterthwaite's degrees of freedom."
+                " The plain sandwich, {'cluster': ..., 'type': 'CR1'}, is too small."
             )
         if self.asked and self.survey is None:
             return (
@@ -152,7 +152,7 @@ class Covariance:
         if self.survey is not None:
             return "a weighted sample has no likelihood of independent rows"
         if self.cluster is not None:
-            return "rows of a cluster are not independent"
+            return "observations of a cluster are not independent"
         if self.matrix is not None:
             return "the covariance matrix given is not that of the likelihood"
         if self.name == "model":

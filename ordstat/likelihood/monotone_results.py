@@ -43,7 +43,7 @@ class MonotoneResults(ResultsWithoutErrors):
         " effect."
     )
     part: ClassVar[str] = "mono(x)"
-    with_errors: ClassVar[str] = "x in place of mono(x), and ask that fit"
+    with_errors: ClassVar[str] = "a fit with x in place of mono(x)"
 
     @property
     def without_aic(self) -> str:

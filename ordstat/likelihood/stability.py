@@ -81,7 +81,7 @@ def selection_frequencies(
     ]
     if 0 < stable <= bound:
         notes.append(
-            "That bound says nothing here. Take a larger lambda, as in"
+            "Here that bound is uninformative. Take a larger lambda, as in"
             " fit.at(lam).stability()."
         )
     formats = dict.fromkeys(table.columns, ".2f")

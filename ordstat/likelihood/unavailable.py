@@ -79,8 +79,8 @@ _NO_LIKELIHOOD = {
 }
 #: The model's errors, which the reason names, have them.
 _CRITERIA = {"aic": "", "bic": ""}
-_UNPENALISED = "update(penalty=None), and ask that fit"
-_UNLIMITED = "x in place of mono(x), and ask that fit"
+_UNPENALISED = "the fit update(penalty=None)"
+_UNLIMITED = "a fit with x in place of mono(x)"
 _REFIT = "refit(), which does not account for the selection"
 #: What needs errors or the maximum of the likelihood, which shrunken estimates lack.
 _NEEDS_MAXIMUM = (
@@ -90,7 +90,7 @@ _NEEDS_MAXIMUM = (
     " margins"
 )
 #: Terms whose coefficients have no penalty.
-_UNPENALISED_BASIS = f"{UNPENALISED_TERMS}, and ask that fit"
+_UNPENALISED_BASIS = f"a fit with {UNPENALISED_TERMS}"
 _UNPENALISED_QUESTIONS = (
     "anova() of several fits",
     "drop1()",
@@ -281,7 +281,7 @@ MODIFIERS = {
     "no smooth": Modifier(
         "no smooth terms",
         lambda r: r.fit.smooths is None,
-        {"smooths()": "update('~ . - x + s(x)'), and ask that fit"},
+        {"smooths()": "the fit update('~ . - x + s(x)')"},
     ),
     "penalty": Modifier(
         "a penalty, as it needs the maximum of the likelihood",
@@ -323,7 +323,7 @@ MODIFIERS = {
         "infinite estimates, as distances to the thresholds are infinite too",
         lambda r: r.fit.without_maximum,
         {
-            "margins()": "update(penalty=1.0), and ask that fit",
+            "margins()": "the fit update(penalty=1.0)",
         },
     ),
     "lost": Modifier(

@@ -555,7 +555,7 @@ def _header(r: MixedResults) -> tuple[tuple[str, Any], ...]:
                     )
                 )
     if r.covariance != "model":
-        lines.append(("LR test of random effects", f"none: {r.without_aic}"))
+        lines.append(("LR test of random effects", f"not available: {r.without_aic}"))
     elif not marginal.likelihood.penalised:
         lines.append(("LR test of random effects", _test(r, marginal)))
     return tuple(lines)

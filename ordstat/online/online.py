@@ -328,8 +328,8 @@ class OnlineMethod(Method, ABC):
             facts=(
                 *self.own_facts(learner),
                 ("Columns scaled", SCALED[self.scaling]),
-                ("Ranker kept", _KEPT[self.keep]),
-                ("Online", online),
+                ("Weights used", _KEPT[self.keep]),
+                ("Learned", online),
             ),
             learned=learner.learned,
             **more,
@@ -376,7 +376,7 @@ class OnlineMethod(Method, ABC):
         if tally.batches > 1:
             return MistakeBound(
                 value=tally.distance,
-                source="none: the rows of earlier batches are not stored",
+                source="not available: the rows of earlier batches are not stored",
             )
         if sparse_part(sample.X) is not None:
             return MistakeBound(
@@ -395,7 +395,7 @@ class OnlineMethod(Method, ABC):
         square = (n_levels - 1) * square + 1.0 if self.projects else square
         delta = self.best_margin(Z, examples.y, n_levels)
         if delta is None:
-            why = "none: the training rows are not rank separable"
+            why = "not available: the training rows are not rank separable"
             return MistakeBound(value=tally.distance, source=why, radius=square**0.5)
         limit = self._limit(square, examples) / delta**2
         if self.margin == 0.0:

@@ -854,7 +854,7 @@ def _certificate(fits: Sequence[Fit], gap: float) -> Certificate:
         for i, f in enumerate(fits, start=1)
     )
     return Certificate(
-        name="members that missed their tolerance",
+        name="members that did not converge",
         value=float(missed),
         tolerance=0.0,
         details=(*details, ("relative duality gap of the weights", gap)),

@@ -224,7 +224,7 @@ def bound_header(bound: CostBound | None) -> tuple[str, str]:
     source.
     """
     if bound is None:
-        return "Training bound", "none"
+        return "Training bound", "not available"
     holds = "<=" if bound.value <= bound.limit else "> (VIOLATED)"
     text = (
         f"cost above the least possible {bound.value:.4g} {holds} {bound.limit:.4g}"

@@ -128,19 +128,19 @@ def test_mann_whitney_tests_reach_the_power(options: dict[str, Any]) -> None:
 
 def test_the_text_of_a_win_probability() -> None:
     assert repr(power_ordinal(win_probability=0.9, n=20)).splitlines() == [
-        "Power 0.873 for a win probability of 0.900 with 20 rows (10 and 10)",
+        "Power 0.873 for a win probability of 0.900 with 20 observations (10 and 10)",
         "Two-sided test at 0.05; Noether (1987)",
         "Standard error of the win probability 0.129, without ties",
-        "With ties fewer rows suffice: give probabilities=",
+        "With ties fewer observations suffice: give probabilities=",
         (
-            "The formula is for win probabilities near 1/2 and many rows: check the"
-            " power on simulated data"
+            "The formula is for win probabilities near 1/2 and many observations:"
+            " check the power on simulated data"
         ),
     ]
     text = repr(power_ordinal(control=CONTROL, odds_ratio=1.8, power=0.8))
     assert text.splitlines()[0] == (
         "Power 0.800 for an odds ratio of 1.8, a win probability of 0.582, with 323"
-        " rows (162 and 161)"
+        " observations (162 and 161)"
     )
 
 
@@ -158,7 +158,7 @@ def test_size_gives_the_power_asked_for() -> None:
 
 def test_the_text() -> None:
     assert repr(power_ordinal(P, 1.8, 200)).splitlines() == [
-        "Power 0.628 for an odds ratio of 1.8 with 200 rows (100 and 100)",
+        "Power 0.628 for an odds ratio of 1.8 with 200 observations (100 and 100)",
         "Two-sided test at 0.05; Whitehead (1993)",
         (
             "Standard error of the log odds ratio 0.257; 92% of the information of an"
@@ -229,7 +229,7 @@ def test_plans_far_from_what_the_formula_is_for_say_so():
     rows).
     """
     probabilities = [0.1, 0.2, 0.4, 0.2, 0.1]
-    message = "is for odds ratios near 1 and many rows"
+    message = "is for odds ratios near 1 and many observations"
     assert message in repr(power_ordinal(probabilities, odds_ratio=15.0, power=0.9))
     assert message in repr(power_ordinal(probabilities, odds_ratio=2.0, n=20))
     assert message not in repr(power_ordinal(probabilities, odds_ratio=1.8, power=0.9))

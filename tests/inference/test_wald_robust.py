@@ -145,7 +145,9 @@ def test_aliased_columns_are_left_out():
 
 def test_too_few_clusters():
     fit = ordfit(FORMULA, WINE, vcov={"cluster": np.arange(72) % 2, "type": "CR1"})
-    assert "none: 2 clusters are too few" in " ".join(str(fit.summary()).split())
+    assert "not available: 2 clusters are too few" in " ".join(
+        str(fit.summary()).split()
+    )
     assert np.isnan(fit.glance()["wald_p_value"].iloc[0])
     table = fit.test("temp = 0, contact = 0")
     assert (
@@ -165,7 +167,8 @@ def test_headers_have_no_aic(kind):
     for section in (None, "fit", "all"):
         text = " ".join(str(fit.summary(section)).split())
         assert (
-            re.search("AIC, BIC(, LR test)? none: ", text) and "LR test 3" not in text
+            re.search("AIC, BIC(, LR test)? not available: ", text)
+            and "LR test 3" not in text
         )
     figures = fit.glance().iloc[0]
     assert (
@@ -181,7 +184,7 @@ def test_headers_have_no_aic(kind):
 
 def test_random_effects_beside_clusters_have_no_likelihood_ratio():
     fit = ordfit("rating ~ temp + (1 | judge)", WINE, cluster="judge")
-    assert "effects none: rows of a cluster are not independent" in " ".join(
+    assert "effects not available: observations of a cluster are not" in " ".join(
         str(fit.summary("fit")).split()
     )
     assert "chi2(1) = 6.5" in str(fit.with_vcov("model").summary("fit"))
