@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx import addnodes
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
@@ -188,6 +189,21 @@ def describe_pictures(app: object, doctree: nodes.document, page: str) -> None:
         image["alt"] = f"{heading}: {' '.join(drawn.split()).rstrip(';')}"
 
 
+def index_other_names(app: object, doctree: nodes.document) -> None:
+    """Make the terms of the line "Also called: ..." of a page entries of the search: it
+    puts a page first whose entry is what a reader types.
+    """
+    for line in doctree.findall(nodes.paragraph):
+        if line.astext().startswith("Also called: "):
+            text = " ".join(line.astext().removeprefix("Also called: ").split())
+            entries = [
+                ("single", term, "", "main", None)
+                for term in text.rstrip(".").split(", ")
+            ]
+            line.parent.insert(line.parent.index(line), addnodes.index(entries=entries))
+            return
+
+
 def show_gallery(app: object, doctree: nodes.document, page: str) -> None:
     """Fill the container "gallery" of a page with its pictures, each a link to its
     section.
@@ -213,6 +229,7 @@ def _thumbnail(section: nodes.section, picture: nodes.image) -> nodes.paragraph:
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", plain_marks, priority=100)
+    app.connect("doctree-read", index_other_names)
     app.connect("doctree-resolved", describe_pictures)
     # After the pictures have their texts.
     app.connect("doctree-resolved", show_gallery, priority=600)

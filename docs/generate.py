@@ -227,14 +227,19 @@ def names_table(names: list[str]) -> str:
     return table(["name", "fixes"], rows)
 
 
+#: A range that the docstring of an option states itself.
+_STATED = re.compile(r"at (?:least|most) \d|above \d|1e-\d+ to |>= \d|\(0, 1")
+
+
 def option_list(method: type[Method]) -> Iterator[str]:
     """Each option with its type, range, default and meaning."""
     for f in fields(method):
         kind, meaning = described(method, f.name)
         only = re.fullmatch(r'"[^"]+"|\{[^,{}]+\}|None', kind)
+        stated = only or _STATED.search(" ".join(meaning))
         yield (
             f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default"
-            f" `{f.default!r}`{'' if only else limits(f)}"
+            f" `{f.default!r}`{'' if stated else limits(f)}"
         )
         text = prose(meaning).replace("\n", "\n  ")
         yield f": {text or ('Nothing else is possible.' if only else 'See above.')}\n"

@@ -136,6 +136,12 @@ def _rows() -> Iterator[dict[str, Any]]:
         )
 
 
+def rounded_up(figure: float) -> str:
+    """A bound with one digit that is not below the figure."""
+    unit = 10.0 ** np.floor(np.log10(figure))
+    return f"{np.ceil(figure / unit) * unit:.0e}"
+
+
 def write_match() -> None:
     """Cases, the largest difference of each group, and what differs with the reason."""
     rows = pd.DataFrame(_rows())
@@ -159,9 +165,10 @@ def write_match() -> None:
         (
             f"Yes: {len(rows)} fits of R's ordinal, MASS, rms and VGAM were fitted"
             f" again when this page was built. The {len(worst)} fits of `clm` differ by"
-            f" at most {worst['estimates'].max():.0e} in an estimate and"
-            f" {worst['standard errors'].max():.0e} in a standard error (relative), and"
-            f" {worst['log-likelihood'].max():.0e} in a log-likelihood."
+            f" at most {rounded_up(worst['estimates'].max())} in an estimate and"
+            f" {rounded_up(worst['standard errors'].max())} in a standard error"
+            " (relative), and"
+            f" {rounded_up(worst['log-likelihood'].max())} in a log-likelihood."
         ),
         *[
             "",

@@ -50,6 +50,13 @@ window.addEventListener("load", async () => {
   const wide =
     '.cell_output div[style*="overflow-x"], .cell_output .text_html, .pst-scrollable-table-container';
   document.querySelectorAll(wide).forEach(fadeAtEdge);
+  for (const picture of document.querySelectorAll(".cell_output img")) {
+    const box = picture.closest(".cell_output");
+    if (box.scrollWidth > box.clientWidth) {
+      box.tabIndex = 0;
+      fadeAtEdge(box);
+    }
+  }
   await window.MathJax?.startup?.promise;
   for (const formula of document.querySelectorAll("mjx-container[display]")) {
     if (formula.scrollWidth > formula.clientWidth) {

@@ -89,7 +89,9 @@ def prediction_with_errors(
     target = r.target(newdata)
     check_has_errors(r, type, se)
     chosen = r if vcov is None else r.with_vcov(vcov)
-    level_note = () if interval is None else (f"{100 * level:g}% confidence limits.",)
+    level_note = (
+        () if interval is None else (f"{100 * level:g}% confidence intervals.",)
+    )
     asked_notes = () if asked is None else asked.notes
     notes = (*asked_notes, *level_note, *chosen.standard_error_notes)
     if asked is not None and type == "quantile":
