@@ -275,7 +275,7 @@ class Emmeans(Exported):
             is R's: Tukey's for "pairwise", Dunnett's for "reference" (R approximates
             it), "mvt" for "sequential", none for others. A single contrast is not
             adjusted.
-        ref : optional
+        ref : str, number or bool, optional
             The level that "reference" compares with.
 
         Returns

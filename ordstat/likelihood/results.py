@@ -1054,7 +1054,7 @@ class LikelihoodResults(OrdinalResults):
         contrast : {"reference", "sequential", "pairwise"}
             For factors: each level against the first, against the one before, or all
             pairs.
-        change : optional
+        change : number, str, sequence or mapping, optional
             The change of numeric variables, instead of the derivative: a number to add
             in each row; "sd", add a standard deviation; "iqr", first to third quartile;
             "minmax", smallest to largest value. Two or more values are compared, [20,
