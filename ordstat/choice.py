@@ -239,7 +239,7 @@ def _fitted(
     fit = ordfit(formula, data, name, **options, **own)
     if not isinstance(fit, LikelihoodResults):
         raise OptionError(
-            f"methods must be fits by maximum likelihood; {name!r} is none. Use"
+            f"methods must be fits by maximum likelihood; {name!r} is not. Use"
             " compare()."
         )
     if fit.fit.marginal is not None or fit.design.sample.highest is not None:

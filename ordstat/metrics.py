@@ -371,8 +371,8 @@ def concordance(
     scores = numbers_given(unmasked(y_score, "y_score"))
     if scores.shape != codes.shape or not np.isfinite(scores).all():
         raise DataError(
-            f"y_score must be {codes.size} finite numbers, one a row of y_true; got"
-            f" {brief(y_score)}."
+            f"y_score must be {codes.size} finite numbers, one for each row of"
+            f" y_true; got {brief(y_score)}."
         )
     return _measure("concordance", codes, len(order), weights, scores=scores)
 

@@ -579,7 +579,7 @@ def as_model(name: str, written: str, state: Any) -> Any:
             " or fit again."
         )
     if name not in _CLASSES:
-        raise DataError(f"it holds a model of class {name!r}, and a file may not.")
+        raise DataError(f"it holds a model of class {name!r}, which a file must not.")
     kind = getattr(import_module(f"sklearn.{_CLASSES[name]}"), name)
     if name == "Tree":
         n_features, n_classes, depth, nodes, values = state

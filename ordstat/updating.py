@@ -54,7 +54,7 @@ def updated(
     Raises
     ------
     DataError
-        The data are not at hand or have changed.
+        The data are not available or have changed.
     OptionError, FormulaError
     """
     if fit.fitter is None:

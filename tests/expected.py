@@ -109,8 +109,8 @@ def unknown_level(column: str, level: str) -> Expected:
 
 
 def no_data() -> Expected:
-    """The data of the fit are not at hand, and may be given again."""
-    return pytest.raises(DataError, match=r"(at hand|missing).*\b[Pp]ass data=")
+    """The data of the fit are not available, and may be given again."""
+    return pytest.raises(DataError, match=r"(available|missing).*\b[Pp]ass data=")
 
 
 def data_changed() -> Expected:

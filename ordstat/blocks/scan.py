@@ -559,7 +559,7 @@ def scanned(recipe: Recipe, data: Source) -> BlockDesign:
     if scan is None or not scan.rows["given"]:
         if recipe.subset is None:
             raise DataError("The source has no rows.")
-        raise DataError("subset= leaves none of the rows.")
+        raise DataError("subset= selects none of the rows.")
     return _design(recipe, scan, states, replace(blocks, seen=total))
 
 

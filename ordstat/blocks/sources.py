@@ -254,7 +254,7 @@ class RowBlocks:
         """
         if self.source is None:
             raise DataError(
-                "The source of the rows is not at hand: fit again, or pass data=."
+                "The source of the rows is not available: fit again, or pass data=."
             )
         # files are compared by their times
         by_values = not isinstance(self.source, ParquetFiles)
@@ -351,13 +351,13 @@ def written_predictions(
     if data is None:
         data = fit.design.data if fit.in_memory else fit.design.blocks.source
     if data is None:
-        raise DataError("The data of the fit are not at hand: pass data=.")
+        raise DataError("The data of the fit are not available: pass data=.")
     source = source_of(data) or Adapted(
         as_frame(data), list, lambda frame, columns: [frame[columns]]
     )
     if _reads(source, path):
         raise DataError(
-            "path must be no file of the data, nor lie in their folder; got"
+            "path must not be a file of the data or lie in their folder; got"
             f" {os.fspath(path)!r}. Name a file elsewhere."
         )
     spec = fit.design.spec

@@ -434,8 +434,8 @@ def _check_limits(fit: LikelihoodResults, draws: int, limits: str, vcov: Any) ->
     question = "bootstrap()" if by_persons else "vcov()"
     if draws and (why := why_unavailable(fit, question)):
         raise UnavailableError(
-            f"occupancy() has no limits here: {why} With draws=0 it gives estimates"
-            " alone."
+            f"occupancy() has no confidence limits here: {why} With draws=0 it gives"
+            " estimates without them."
         )
     if by_persons and vcov is not None:
         raise OptionError("vcov must be left out with limits='bootstrap'.")

@@ -111,7 +111,7 @@ def tell_far(found: Sequence[FarValues], have: str = "newdata has") -> None:
         text += f"; and {len(found) - _MOST} more variables"
     warn(
         f"{have} values far outside the rows of the fit: {text}. Predictions there"
-        " rest on the form of the model alone. Check their units.",
+        " depend on the form of the model alone. Check their units.",
         ExtrapolationWarning,
     )
     if told is not None:

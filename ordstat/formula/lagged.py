@@ -121,10 +121,10 @@ def _tell_of_gaps(times: FloatArray, gaps: FloatArray, time: str) -> None:
         shortest = gaps[has_one].min()
         longest = gaps[has_one].max()
         warn(
-            f"{time!r}: the distance to the row before is unusual for its time in"
-            f" {counted(rows, 'row')} (distances {shortest:g} to {longest:g}). Give"
-            " gap= for a column of distances, and make it a predictor; or add the rows"
-            " between, with missing answers.",
+            f"{time!r}: the gap since the previous row is unusual for its time in"
+            f" {counted(rows, 'row')} (gaps {shortest:g} to {longest:g}). Give gap= for"
+            " a column of gaps, and make it a predictor; or add the rows between, with"
+            " missing answers.",
             DataWarning,
         )
 

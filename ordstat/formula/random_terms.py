@@ -279,8 +279,8 @@ def _check_columns(terms: list[RandomTerm], columns: list[FloatArray]) -> None:
                     f" {term.text}"
                 )
                 raise FormulaError(
-                    f"The column {name!r} {where}: their variances cannot be told"
-                    " apart. Write it once."
+                    f"The column {name!r} {where}: their variances are not"
+                    " identified. Write it once."
                 )
             seen[group, name] = term.text
             if term.correlated:

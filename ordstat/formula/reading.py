@@ -138,7 +138,7 @@ def _subset(recipe: Recipe, frame: pd.DataFrame) -> BoolArray | None:
         return None
     rows = inputs.subset_mask(recipe.subset, frame)
     if not rows.any():
-        raise DataError(f"subset= leaves none of the {len(frame)} rows.")
+        raise DataError(f"subset= selects none of the {len(frame)} rows.")
     return rows
 
 

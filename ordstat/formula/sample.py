@@ -248,9 +248,9 @@ class Sample:
             highest = None if highest is None else upto[highest] - 1
         if highest is not None and (highest < y).any():
             raise DataError(
-                "Every censored answer must allow a level that some row has"
-                f" exactly; {int((highest < y).sum())} do not, where rows were left"
-                " out. Use more rows, or round the answers."
+                "Every censored response must include a level that is observed exactly;"
+                f" {int((highest < y).sum())} do not, after rows were left out. Use"
+                " more rows, or round the responses."
             )
         y = np.ascontiguousarray(y, dtype=np.intp)
         if y is self.y:

@@ -285,10 +285,10 @@ def _check_lines(
         left, triangle = np.linalg.qr(rest)
         if (np.abs(np.diag(triangle)) <= _COLLINEAR * size).any():
             raise FormulaError(
-                f"{name.label} holds the straight line of {name.variable}, and other"
-                " terms of the formula hold it too, or it has a single value there."
-                f" Leave {name.variable} out beside its smooth, or write the smooth"
-                " without by=."
+                f"{name.label} contains a straight line in {name.variable}, which other"
+                f" terms of the formula contain too, or {name.variable} has a single"
+                f" value there. Leave out the other term in {name.variable}, or write"
+                " the smooth without by=."
             )
         basis = np.column_stack([basis, left])
 
@@ -303,8 +303,8 @@ def _check_levels_left(
     size = np.linalg.norm(columns, axis=0)
     if (np.linalg.norm(rest, axis=0) <= _COLLINEAR * size).all():
         raise FormulaError(
-            f"{name.label} has no effect beside the other terms, which tell all levels"
-            f" of {name.variable} apart. Leave one of them out."
+            f"{name.label} cannot be estimated together with the other terms, which"
+            f" distinguish all levels of {name.variable}. Leave one of them out."
         )
 
 
@@ -380,9 +380,9 @@ def _curves(
         for factor in others:
             if not spec.codings[factor.key].levels:
                 raise FormulaError(
-                    f"{term.label!r}: a smooth must stand alone or beside a factor;"
-                    f" {factor.label!r} is numeric. Write s(x, by=group), or make a"
-                    f" factor of it, C({factor.label})."
+                    f"{term.label!r}: a smooth must be alone or multiplied by a"
+                    f" factor; {factor.label!r} is numeric. Write s(x, by=group), or"
+                    f" make a factor of it, C({factor.label})."
                 )
         state: Any = spec.states[smooth.key]
         of_term = location.terms[term.label]

@@ -121,7 +121,7 @@ class Linearised:
             first = f"{name!r} ({int(self.lonely_strata.sum())} such strata)"
             cure = f"Merge strata, or set lonely= to one of {', '.join(LONELY[1:])}"
             raise DataError(
-                f"strata= has one PSU alone in stratum {first}, which has no variance."
+                f"strata= has a single PSU in stratum {first}, which has no variance."
                 f" {cure}."
             )
         if self.df < 1:
@@ -347,7 +347,7 @@ class SurveyDesign:
         if self.replicates is None:
             self._refuse(("type", "scale", "rho", "mse"), "goes with replicates=")
         else:
-            why = "must be left out: replicate weights stand for the design"
+            why = "must be left out: replicate weights describe the design"
             self._refuse(("strata", "clusters", "fpc", "nest"), why)
             self._check_replicates()
 
@@ -369,7 +369,7 @@ class SurveyDesign:
             )
         if self.scale is not None and self.type is not None:
             raise OptionError(
-                "scale of SurveyDesign stands in place of type=: leave one of them out."
+                "scale of SurveyDesign replaces type=: leave one of them out."
             )
         if self.type == "JKn":
             raise OptionError(

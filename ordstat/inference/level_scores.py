@@ -92,7 +92,7 @@ def _out_of_order(r: LikelihoodResults) -> list[str]:
         )
     else:
         meaning = (
-            f"The data do not tell {low} and {high} apart ({p_in_words(p)}): merge"
+            f"The data do not distinguish {low} from {high} ({p_in_words(p)}): merge"
             " them, or use method='acat', whose scores are equally spaced"
         )
     return [f"The scores are not in the order of the levels: {listed}. {meaning}."]

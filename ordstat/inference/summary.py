@@ -178,7 +178,7 @@ def _test_of_effects(r: LikelihoodResults) -> str:
     """The test of all effects as text for the summary, or why there is none."""
     covariance = r.own_covariance
     if r.fit.edf == r.fit.null_edf:
-        return "not available: the model has only thresholds"
+        return "not available: the model has thresholds only"
     if r.fit.smooths is not None:
         return "not available: smooth terms have their own tests"
     if covariance.name == "model" and r.without_aic:

@@ -513,8 +513,8 @@ def macro_cost(
         ) from None
     if w.shape != response.codes.shape or not (np.isfinite(w) & (w >= 0)).all():
         raise DataError(
-            f"weights must be {response.codes.size} finite numbers of 0 or more, one a"
-            f" label; got shape {w.shape}."
+            f"weights must be {response.codes.size} finite numbers of 0 or more, one"
+            f" for each label; got shape {w.shape}."
         )
     present = response.codes >= 0
     counts = np.bincount(response.codes[present], w[present], len(response.declared))

@@ -32,7 +32,7 @@ def data_of_fit(
     frame = design.data if data is None else data
     if frame is None:
         raise DataError(
-            "The data of the fit are not at hand, as it was saved or pickled without"
+            "The data of the fit are not available, as it was saved or pickled without"
             f" them: {remedy} or to load(path, data=...)."
         )
     return frame

@@ -125,7 +125,7 @@ class ResultsWithoutErrors(LikelihoodResults):
             if value:
                 raise OptionError(
                     f"{name}= must be left out for fits with {self.part}, whose"
-                    " summary has the coefficients alone. Use"
+                    " summary shows coefficients only. Use"
                     f" {self.with_errors}."
                 )
         texts = label_texts(labels)

@@ -242,8 +242,8 @@ def chosen_covariance(choice: Any, design: Design, penalty: Any) -> Covariance:
         )
     if design.sample.stepped is not None:
         raise OptionError(
-            "vcov must go with estimates that have standard errors; those beside"
-            " mono(x) have none. Leave it out, or write x in place of mono(x)."
+            "vcov must go with estimates that have standard errors; those of a model"
+            " with mono(x) have none. Leave it out, or write x in place of mono(x)."
         )
     chosen = _named_covariance(choice, design)
     if chosen.name != "model" and design.smooths:
@@ -465,7 +465,7 @@ def _column_codes(name: str, design: Design) -> IntArray:
     """(N,) codes of a column of the data of the fit."""
     if design.data is None:
         raise DataError(
-            f"The data of the fit are not at hand, so the column {name!r} cannot be"
+            f"The data of the fit are not available, so the column {name!r} cannot be"
             f" read: pass its values, as in {{'cluster': data[{name!r}]}}."
         )
     column = design.column(name, "cluster")

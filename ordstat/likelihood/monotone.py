@@ -131,8 +131,8 @@ class SteppedModel:
         )
         if not model.problem.location.kept.all():
             raise DataError(
-                "The columns beside mono() must not determine its steps; they do. Leave"
-                " out redundant terms."
+                "The other columns must not determine the steps of mono(); they do."
+                " Leave out redundant terms."
             )
         return model
 
@@ -239,10 +239,10 @@ def monotone_estimate(
         logliks.append(estimate.loglik())
     if estimate.determined is not None or estimate.diverging.any():
         raise DataError(
-            "The effects beside mono() must have finite estimates; they grow without"
-            " bound. Rows of a factor, or of the lowest or highest levels of mono(),"
-            " are probably all at one end of the response: join levels, or leave out"
-            " the term."
+            "The effects other than mono() must have finite estimates; they grow"
+            " without bound. Rows of a factor, or of the lowest or highest levels of"
+            " mono(), are probably all at one end of the response: join levels, or"
+            " leave out the term."
         )
     n_alpha = estimate.problem.layout.n_alpha
     effects = model.turn @ model.effects(estimate, free) + 0.0  # no -0

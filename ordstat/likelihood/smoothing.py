@@ -868,8 +868,8 @@ def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
     refuse_beside("Smooth terms", refused)
     if sample.n_levels > _MOST_LEVELS:
         raise DataError(
-            f"A response beside smooth terms must have at most {_MOST_LEVELS} levels;"
-            f" this one has {sample.n_levels}. Join levels, or {plain}."
+            "The response of a model with smooth terms must have at most"
+            f" {_MOST_LEVELS} levels; got {sample.n_levels}. Join levels, or {plain}."
         )
 
 

@@ -372,7 +372,7 @@ def test_conditions_know_the_levels_of_all_blocks(data):
         match=r"compare the factor with one of its levels \('a', 'b', 'c', 'rare'",
     ):
         ordfit("y ~ x1", Generated(by_level), subset="g != 'A'")
-    with pytest.raises(DataError, match="subset= leaves none of the rows"):
+    with pytest.raises(DataError, match="subset= selects none of the rows"):
         ordfit("y ~ x1", Generated(by_level), subset="x1 > 99")
 
 

@@ -213,7 +213,7 @@ def test_costs_of_unused_levels_go_with_them():
         ({"weights": "f"}, DataError, "one column of numbers"),
         ({"weights": np.zeros(10)}, DataError, r"None of the 10 rows can be used"),
         ({"subset": "w"}, DataError, "a condition or a mask"),
-        ({"subset": "w > 1e9"}, DataError, "leaves none of the"),
+        ({"subset": "w > 1e9"}, DataError, "selects none of the"),
         ({"subset": np.arange(10)}, DataError, "a condition or a mask"),
         ({"subset": "f == 'zz'"}, FormulaError, "one of its levels"),
         (

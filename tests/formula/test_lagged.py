@@ -101,7 +101,7 @@ def test_a_column_that_is_there_twice_is_refused() -> None:
 def test_a_row_that_is_not_there_is_told_of() -> None:
     """Without day 1 of the first person, its day 2 comes after two days."""
     days = pd.DataFrame({"id": np.repeat(range(4), 3), "t": 4 * [0, 1, 2], "y": 1})
-    with pytest.warns(DataWarning, match=r"'t': .* in 1 row \(distances 1 to 2\)"):
+    with pytest.warns(DataWarning, match=r"'t': .* in 1 row \(gaps 1 to 2\)"):
         lagged(days.drop(index=1), "y", by="id", time="t")
     visits = days.assign(t=4 * [0, 7, 28])  # the same distances for everybody
     assert lagged(visits, "y", by="id", time="t")["previous"].notna().sum() == 8

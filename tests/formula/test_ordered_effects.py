@@ -148,7 +148,7 @@ def test_monotone_effects_without_a_maximum_are_refused():
     data.loc[data["dose"] == "top", "y"] = 3
     with pytest.raises(DataError, match="finite estimates"):
         ordfit("y ~ mono(dose) + z", data)
-    with pytest.raises(DataError, match="must not determine its steps"):
+    with pytest.raises(DataError, match="must not determine the steps"):
         ordfit("y ~ mono(dose) + d", data.assign(d=data["dose"].cat.codes))
 
 
@@ -340,7 +340,7 @@ def test_the_strength_of_smooth_is_that_of_mgcv():
 
 def test_smooth_beside_the_factor_itself_is_refused():
     data = problem(0).assign(line=problem(0)["dose"].cat.codes)
-    with pytest.raises(FormulaError, match="beside the other terms"):
+    with pytest.raises(FormulaError, match="together with the other terms"):
         ordfit("y ~ smooth(dose) + dose + z", data)
     # a line, and what the levels add to it
     assert ordfit("y ~ smooth(dose) + line", data).converged

@@ -94,7 +94,7 @@ def test_counts_of_levels_without_an_exact_answer_are_0() -> None:
     ).sample
     part = rows.take(np.array([0, 3, 4]))
     assert part.counts().tolist() == [1.0, 0.0, 0.0, 1.0]
-    with pytest.raises(DataError, match="allow a level that some row has exactly"):
+    with pytest.raises(DataError, match="include a level that is observed exactly"):
         part.among(part.counts() > 0.0)
 
 

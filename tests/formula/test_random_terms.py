@@ -33,7 +33,7 @@ WINE = datasets.load("wine")
         ("rating ~ temp + (1 | 1)", r"Cannot read the random term .*\(1 \| group\)"),
         ("rating ~ . + (1 | judge)", "name the columns"),
         ("rating ~ temp + (1 | rating)", "is also on the right"),
-        ("rating ~ (1 | judge) + (1 + temp | judge)", "cannot be told apart"),
+        ("rating ~ (1 | judge) + (1 + temp | judge)", "are not identified"),
     ],
 )
 def test_misuse_shows_the_right_form(formula: str, words: str) -> None:

@@ -38,7 +38,7 @@ from .survey_samples import FORMULA, replicate_weights, sample
         ),
         (
             {"replicates": ["a", "b"], "type": "BRR", "scale": 0.5},
-            "scale of SurveyDesign stands in place of type=",
+            "scale of SurveyDesign replaces type=",
         ),
     ],
 )
@@ -51,7 +51,7 @@ def test_fields(fields, message):
     ("fields", "message"),
     [
         ({"strata": "t"}, "no column 't', needed for strata= of SurveyDesign"),
-        ({"strata": "s1", "clusters": "psu1"}, "one PSU alone in stratum '9'"),
+        ({"strata": "s1", "clusters": "psu1"}, "a single PSU in stratum '9'"),
         (
             {"strata": "s1", "clusters": "s"},
             "PSU '1', which is in another stratum too, in row 50",
@@ -229,7 +229,7 @@ def test_a_census_is_told_from_a_mistaken_population():
             {"strata": "stratum", "clusters": np.zeros(N)},
             "which is in another stratum too.*nest=True",
         ),
-        ({"clusters": np.zeros(N)}, "one PSU alone in stratum 'all'"),
+        ({"clusters": np.zeros(N)}, "a single PSU in stratum 'all'"),
         (
             {"strata": "psu", "clusters": "psu", "lonely": "remove"},
             "more PSUs than strata; got 12 PSUs in 12 strata",

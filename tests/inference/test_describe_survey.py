@@ -132,7 +132,7 @@ def test_tests_of_rows_without_a_design():
             "design must have strata or clusters here; got replicate weights",
         ),
         ({"design": SurveyDesign(weights="q")}, "no column 'q'"),
-        ({"design": SurveyDesign(weights="one", strata="unit")}, "one PSU alone"),
+        ({"design": SurveyDesign(weights="one", strata="unit")}, "a single PSU"),
     ],
 )
 def test_bad_designs_are_refused_by_name(options, match):

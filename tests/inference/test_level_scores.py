@@ -37,7 +37,7 @@ def test_scores_in_order_have_no_note() -> None:
     ("scores", "seed", "meaning"),
     [
         ([0.0, 0.9, 0.3, 1.2], 3, "The effects put good below fair (p = {p})"),
-        ([0.0, 0.55, 0.5, 1.2], 8, "do not tell fair and good apart (p = {p})"),
+        ([0.0, 0.55, 0.5, 1.2], 8, "do not distinguish fair from good (p = {p})"),
     ],
 )
 def test_scores_out_of_order_are_told(
