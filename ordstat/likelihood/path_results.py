@@ -530,7 +530,6 @@ class PathResults(ResultsWithoutErrors):
         design = self.design
         used = design.sample.case_weights > 0.0
         rows = design.sample.rows
-        chosen = {*self.selected, *self.selected_nominal}
         q = len(design.nominal_names)
         factors = np.ones(q + len(design.names))
         if design.sample.penalised is not None:
@@ -540,12 +539,14 @@ class PathResults(ResultsWithoutErrors):
             (rows.nominal, design.nominal_names, design.nominal_terms, factors[:q]),
             (rows.X, design.names, design.terms, factors[q:]),
         ):
-            if X is None:
+            sets = [] if X is None else equal_columns(X if used.all() else X[used])
+            if not sets:
                 continue
+            chosen = {*self.selected, *self.selected_nominal}
             term_of = {
                 name: term for term, columns in terms.items() for name in names[columns]
             }
-            for places in equal_columns(X if used.all() else X[used]):
+            for places in sets:
                 # the column with the smallest factor alone has the effect
                 cheapest = places[factor[places] == factor[places].min()]
                 equal = [names[place] for place in cheapest]

@@ -155,6 +155,11 @@ class Shrinkage:
         """(p,) group of each coefficient."""
         return np.repeat(np.arange(self.l1.size), self.sizes)
 
+    @cached_property
+    def squares(self) -> bool:
+        """Whether some squares of lengths have a weight."""
+        return bool(self.l2.any())
+
     @property
     def smooth(self) -> bool:
         """Whether it is differentiable everywhere and has no bounds."""
@@ -169,7 +174,8 @@ class Shrinkage:
     def value(self, b: FloatArray) -> float:
         """The penalty at b."""
         lengths = self.lengths(b)
-        return float((self.l1 + 0.5 * self.l2 * lengths) @ lengths)
+        weights = self.l1 + 0.5 * self.l2 * lengths if self.squares else self.l1
+        return float(weights @ lengths)
 
     def residual(self, slope: FloatArray, b: FloatArray) -> FloatArray:
         """(p,) violation of the optimality conditions, for each coefficient of b.
@@ -179,7 +185,7 @@ class Shrinkage:
         of the slope over l1. Slopes that push against a bound do not count.
         """
         if self.single:
-            pull = slope - self.l2 * b
+            pull = slope - self.l2 * b if self.squares else slope
             inside = np.minimum(np.maximum(pull, -self.l1), self.l1)
             left = pull - np.where(b == 0.0, inside, np.copysign(self.l1, b))
         else:
@@ -493,7 +499,7 @@ class PathPoint:
         if isinstance(self.quadratic, SmoothQuadratic):
             return float("nan")
         count = np.count_nonzero(self.point.b)
-        if not count or (self.penalty.single and not self.penalty.l2.any()):
+        if not count or (self.penalty.single and not self.penalty.squares):
             return float(count)
         used = np.flatnonzero(self.point.b)
         bend = self.penalty.curvature(self.point.b)
@@ -567,7 +573,7 @@ def solve(
     before = np.inf
     steps = 0
     here = penalty.value(point.b)
-    if isinstance(quadratic, Quadratic) and penalty.l2.any():
+    if isinstance(quadratic, Quadratic) and penalty.squares:
         quadratic.kept[0] = 0  # its factor is that of another ridge
     while True:
         left = penalty.residual(point.by_b, point.b)
@@ -580,8 +586,7 @@ def solve(
             outside = np.delete(penalty.lengths(left), quadratic.groups)
             stale = bool((outside > tolerance).any())
         if stale:
-            wanted = likely | (penalty.lengths(left) > tolerance)
-            quadratic = _quadratic(model, point, penalty, wanted)
+            quadratic = _quadratic(model, point, penalty, likely, left, tolerance)
         if quadratic is None:
             break
         accuracy = 0.1 * tolerance
@@ -607,14 +612,20 @@ def solve(
 
 
 def _quadratic(
-    model: Model, point: PenalisedPoint, penalty: Shrinkage, wanted: BoolArray
+    model: Model,
+    point: PenalisedPoint,
+    penalty: Shrinkage,
+    likely: BoolArray,
+    left: FloatArray,
+    tolerance: float,
 ) -> Quadratic | SmoothQuadratic | None:
-    """At a point, in the working set."""
+    """At a point, in all groups if that costs little, else in the working set."""
     if model.has_products and penalty.smooth:
         return SmoothQuadratic.at(model, point, penalty)
-    groups = np.arange(wanted.size)
-    if point.information is None:
-        groups = _working_set(penalty, point, wanted)
+    if point.information is not None:
+        return Quadratic.at(model, point, penalty, np.arange(likely.size))
+    wanted = likely | (penalty.lengths(left) > tolerance)
+    groups = _working_set(penalty, point, wanted)
     return Quadratic.at(model, point, penalty, groups)
 
 

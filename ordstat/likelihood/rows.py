@@ -13,6 +13,7 @@ depends on all thresholds, or whose link has a parameter to estimate, take the t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -239,7 +240,7 @@ class LikelihoodRows:
             # a stage has no information with the stage below
             **sums._replace(pairs=sums.pairs[0])._asdict(),
         )
-        if np.isnan(loglik):
+        if math.isnan(loglik):
             return None
         return sums.evaluation(loglik, information)
 
@@ -460,7 +461,7 @@ class LikelihoodRows:
                 parts=None,
                 scores=scores,
             )
-            if not np.isnan(loglik):
+            if not math.isnan(loglik):
                 return loglik, sums
         sums = Sums.zeros(theta.shape, rest.size, second)
         loglik = 0.0
