@@ -166,33 +166,36 @@ def ordfit(
     formula : str
         R-style, "response ~ terms". The intercept is always implied (the thresholds are
         the intercepts). Columns are looked up in `data` before functions, so a column
-        may be named C or log. Censored responses: "Surv(time, event) ~ terms" (event 1
-        if observed, 0 if the response is above time), and "interval(low, high) ~ terms"
-        with low < response <= high for numbers, both ends included for ordered
-        categories or with levels=[...]; a missing end is open. Likelihood methods also
-        take smooth curves, s(x), and effects of ordered predictors: smooth(x) shrinks
-        differences between neighbouring levels [Gertheiss and Tutz 2009], mono(x) is
-        monotone [Rufibach 2010], and fuse(x) joins levels by a lasso [Gertheiss and
-        Tutz 2010].
+        may be named C or log. Censored responses are "Surv(time, event) ~ terms", with
+        event 1 if observed and 0 if the response is above time, and "interval(low,
+        high) ~ terms". An interval means low < response <= high for numbers; both ends
+        are included for ordered categories or with levels=[...]. A missing end is open.
+
+        Likelihood methods also take smooth curves, s(x), and effects of ordered
+        predictors: smooth(x) shrinks differences between neighbouring levels [Gertheiss
+        and Tutz 2009], mono(x) is monotone [Rufibach 2010], and fuse(x) joins levels by
+        a lasso [Gertheiss and Tutz 2010].
     data : pandas.DataFrame
-        Also a polars frame, a pyarrow table or a dict of columns. Never changed. Data
-        larger than memory are read block by block: the path of a Parquet file, a folder
-        or a pattern of them, a pyarrow Dataset, a polars LazyFrame, a DuckDB relation,
-        a Dask DataFrame, or an object with `schema` and `blocks(columns)`.
+        Or a polars frame, a pyarrow table or a dict of columns; it is never changed.
+        Data larger than memory are read block by block: give the path of a Parquet
+        file, of a folder or a pattern of them, or a pyarrow Dataset, polars LazyFrame,
+        DuckDB relation or Dask DataFrame. An object with `schema` and `blocks(columns)`
+        works too.
     method : str or Method
-        "clm" (or a link: "logit", "probit", "cloglog", "loglog", "cauchit"), "redsvm",
-        "csovo", ... (a wrong name lists them all), or a value such as REDSVM(C=10).
+        "clm", or one of its links, "logit", "probit", "cloglog", "loglog" or "cauchit";
+        another name, such as "acat", "ordboost" or "redsvm" (`ordstat methods` in a
+        shell lists all); or a value such as REDSVM(C=10).
     nominal, scale : str, optional
         One-sided formulas "~ terms" of effects that differ between thresholds, and of
-        effects on the logarithm of the scale (likelihood methods). With an offset,
-        another coding of factors in `scale` is another model, as in R's clm: the offset
-        is in units of the scale where these effects are 0.
+        effects on the logarithm of the scale (likelihood methods). With an offset, the
+        coding of factors in `scale` changes the model, as in R's clm: the offset is in
+        units of the scale at which these effects are 0.
     weights, offset, cluster : str or array of length N, optional
-        Case (frequency) weights >= 0 (a weight of 2 counts an observation twice;
-        sampling weights go in `design`), a known part of the linear predictor, and
-        clusters of dependent observations; a string names a column of `data`.
-        Likelihood methods give cluster-robust standard errors (see `vcov`); selection
-        by cross-validation keeps a cluster in one fold.
+        Case (frequency) weights >= 0, a known part of the linear predictor, and
+        clusters of dependent observations; a string names a column of `data`. A weight
+        of 2 counts an observation twice; sampling weights go in `design`. Likelihood
+        methods give cluster-robust standard errors (see `vcov`); selection by
+        cross-validation keeps a cluster in one fold.
     design : SurveyDesign, optional
         The sampling design of a survey, in place of `weights` and `cluster` (likelihood
         methods): sampling weights with strata and primary sampling units, or replicate
@@ -252,7 +255,7 @@ def ordfit(
         Called during long computations; without it a terminal shows a progress bar if
         tqdm is installed.
     fit : bool
-        False fits nothing, and returns a `ModelOutline`: names of the parameters,
+        False returns a `ModelOutline` without fitting: names of the parameters,
         columns, rows of each level, rows used and left out, and the memory that the fit
         takes. Models that the method refuses raise the same errors.
     **options

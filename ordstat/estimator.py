@@ -271,8 +271,11 @@ class OrdinalClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The parameters above and every option of the method, with their current
         values.
 
-        `deep` adds the options of a method given as a value, and those of its base
-        classifiers, such as base__n_estimators.
+        Parameters
+        ----------
+        deep : bool
+            Whether to add the options of a method given as a value, and those of its
+            base classifiers, such as base__n_estimators.
 
         Examples
         --------

@@ -65,9 +65,7 @@ class SeparationWarning(OrdstatWarning):
 
 
 class DataWarning(OrdstatWarning):
-    """The data need a look: rows, columns or levels were left out, or values are
-    doubtful.
-    """
+    """Rows, columns or levels were left out, or something in the data needs a check."""
 
 
 class ExtrapolationWarning(OrdstatWarning):

@@ -709,8 +709,8 @@ class OrdinalResults:
             One row per row of the fit: left, right, normalised_left, normalised_right.
             With `delta` one row per Delta and the columns classification, boundary and
             absolute. The first is the share of rows with a margin <= Delta to an end of
-            their interval, `boundary` the mean share over the two ends, and `absolute`
-            the mean number of margins <= Delta.
+            their interval; `boundary` is the mean share over the two ends; `absolute`
+            is the mean number of margins <= Delta.
 
         Raises
         ------

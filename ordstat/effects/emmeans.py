@@ -174,10 +174,10 @@ class Emmeans(Exported):
         """The table: columns for the variables, level or threshold (if the scale has
         them), estimate, std_error, lower and upper; also df under CR2.
 
-        Confidence limits of probabilities are computed on the logit scale; so are those
-        of means and quantiles, as shares of the range of the levels. In R's emmeans
-        limits are symmetric and may leave the scale. Limits of odds are exponentials of
-        those of the log odds.
+        Confidence intervals of probabilities are computed on the logit scale; so are
+        those of means and quantiles, as shares of the range of the levels. In R's
+        emmeans intervals are symmetric and may leave the scale. Limits of odds are
+        exponentials of those of the log odds.
         """
         table = self.averager.table(self.averages, self.level).drop(
             columns=["statistic", "p_value"]
@@ -268,7 +268,7 @@ class Emmeans(Exported):
             rise": [1, -1/3, -1/3, -1/3]}, or a list of lists; the interaction of two by
             two means is [1, -1, -1, 1].
         adjust : str, optional
-            Adjustment of p-values and confidence limits for multiple testing, within
+            Adjustment of p-values and confidence intervals for multiple testing, within
             each group and level: "none", "tukey", "sidak", "bonferroni"; "mvt" (and
             "dunnett" for "reference") uses the correlations of the estimates; "holm"
             and "fdr" adjust the p-values only, with limits by Bonferroni. The default

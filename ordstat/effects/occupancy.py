@@ -272,7 +272,7 @@ def occupancy(
     fit : likelihood fit
         A row for each person and time, with the previous level (see `lagged`) among the
         predictors and no rows after an absorbing level. Fit with `cluster=` for
-        confidence limits that stay valid if answers depend on more than the previous
+        confidence intervals that stay valid if answers depend on more than the previous
         one.
     start : data frame
         A row for each person at the start. The column of the previous level holds the
@@ -294,7 +294,8 @@ def occupancy(
     by : str or sequence of str, optional
         Columns of `start` that define groups.
     draws : int
-        Number of parameter draws for standard errors and confidence limits; 0 for none.
+        Number of parameter draws for standard errors and confidence intervals; 0 for
+        none.
     limits : {"normal", "bootstrap"}
         "normal" draws parameters from the normal distribution with the covariance of
         the fit. "bootstrap" draws persons (the clusters of the fit) with replacement
@@ -319,7 +320,7 @@ def occupancy(
         infinite estimates or a link with an estimated parameter. A column or level is
         unknown, or times do not increase.
     UnavailableError
-        Confidence limits of an elastic net or of mono(x), whose estimates have no
+        Confidence intervals of an elastic net or of mono(x), whose estimates have no
         standard errors: use draws=0.
     DataError
         A row of `start` is in an absorbing level, or needs an effect that the data of

@@ -81,10 +81,10 @@ class Superiority(Emmeans):
         """The table: columns contrast, the variables of `by`, measure, estimate,
         std_error, p_value, lower and upper; also df under CR2 and after pooling.
 
-        Confidence limits are computed for the logit of the win probability, and
-        transformed to the other measures; p-values test on the same scale that the win
-        probability is 1/2. The number needed to treat has no standard error, and no
-        limits if the interval of the win difference contains 0.
+        Confidence intervals are computed for the logit of the win probability, and
+        transformed to the other measures. p-values test on the same scale whether the
+        win probability is 1/2. The number needed to treat has no standard error, and no
+        interval if that of the win difference contains 0.
         """
         averager = self.averager
         c = self.averages.values[:, 0]

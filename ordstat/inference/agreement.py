@@ -124,7 +124,7 @@ def agreement(
     Returns
     -------
     Agreement
-        `.table` has the estimates, standard errors, confidence limits, observed
+        `.table` has the estimates, standard errors, confidence intervals, observed
         agreement and agreement expected by chance; it prints as a table.
 
     Raises
@@ -142,9 +142,9 @@ def agreement(
 
     Notes
     -----
-    Standard errors over subjects are linearised; confidence limits use t with n - 1
-    degrees of freedom and are cut at 1. They equal those of R's irrCAC if all subjects
-    have two ratings or more. Subjects with one rating contribute to the chance
+    Standard errors over subjects are linearised. Confidence intervals use t with n - 1
+    degrees of freedom and end at 1 at most. They equal those of R's irrCAC if all
+    subjects have two ratings or more. Subjects with one rating contribute to the chance
     agreement only. irrCAC treats the number of the other subjects as fixed: its
     standard errors then exceed those of the jackknife. raters="random" adds the
     jackknife variance over raters [Gwet 2008]. Weights by ranks are treated as known.

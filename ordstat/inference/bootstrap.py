@@ -88,8 +88,8 @@ class Bootstrap(Exported):
         return (finite.mean() - self.estimate).rename("bias")
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
-        """Percentile confidence limits, columns lower and upper: quantiles of the
-        replicates [Davison and Hinkley 1997, ch. 5].
+        """Percentile confidence intervals, with columns lower and upper: quantiles of
+        the replicates [Davison and Hinkley 1997, ch. 5].
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Bootstrap(Exported):
         ]
 
     def tidy(self, level: float = 0.95) -> pd.DataFrame:
-        """Estimates, bias, standard errors and confidence limits, one row per
+        """Estimates, bias, standard errors and confidence intervals, one row per
         parameter, with the column names of R's broom.
 
         Parameters

@@ -37,10 +37,10 @@ class Convergence(Reported, Certificate):
     table : frame
         One row per parameter: estimate, std_error, gradient (derivative of the
         log-likelihood on the user's scale), error (of the estimate, by the next Newton
-        step), decimals (correct decimals of the estimate) and digits (correct
-        significant digits, allowing for rounding, at most 15). NaN where aliased or
-        without standard errors, and in a penalised fit, where the gradient of the
-        likelihood does not vanish.
+        step), decimals and digits. decimals counts the correct decimals of the
+        estimate; digits counts its correct significant digits, allowing for rounding,
+        at most 15. NaN where aliased or without standard errors, and in a penalised
+        fit, where the gradient of the likelihood does not vanish.
     eigenvalues : (P',) array
         Eigenvalues of the observed information on the user's scale, largest first; they
         depend on the units of the columns. Empty for more than 1,000 parameters.

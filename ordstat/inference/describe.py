@@ -213,7 +213,7 @@ def describe_ordinal(
     have the same distribution, they are close to the textbook formula for a group
     against the others, times the share of the others. Mann-Whitney probabilities have
     the standard errors and t distribution of Brunner & Munzel (2000). All confidence
-    limits are symmetric on the logit scale, and missing where groups do not overlap.
+    intervals are symmetric on the logit scale, and missing where groups do not overlap.
 
     The Kruskal-Wallis test allows for ties. The trend test of Jonckheere and Terpstra
     needs ordered groups (an ordered categorical or numbers). It is exact for few

@@ -145,8 +145,8 @@ class Influence(Reported):
     labels: Mapping[str, str]
 
     def largest(self, n: int = 10) -> pd.DataFrame:
-        """The n rows with the largest Cook's distances: columns cooks, hat, and dfbetas
-        of every parameter.
+        """The `n` rows with the largest Cook's distances, with columns cooks, hat, and
+        the dfbetas of every parameter.
         """
         order = np.argsort(-self.cooks.to_numpy(), kind="stable")[: whole("n", n, 0)]
         frame = pd.concat([self.cooks, self.hat, self.dfbetas], axis=1).iloc[order]

@@ -67,8 +67,8 @@ class PooledResults:
     `pool`.
 
     Every method combines the results of all fits. Estimates are means; variances are
-    those within fits plus (1 + 1/m) times those between fits; confidence limits use the
-    t distribution with Barnard and Rubin's degrees of freedom.
+    those within fits plus (1 + 1/m) times those between fits; confidence intervals use
+    the t distribution with Barnard and Rubin's degrees of freedom.
 
     Attributes
     ----------
@@ -287,7 +287,7 @@ class PooledResults:
         return pd.DataFrame(self.pooled.total, index=names, columns=names)
 
     def confint(self, level: float = 0.95) -> pd.DataFrame:
-        """Confidence limits by the t distribution, columns lower and upper.
+        """Confidence intervals by the t distribution, with columns lower and upper.
 
         Parameters
         ----------
@@ -377,8 +377,8 @@ class PooledResults:
         Parameters
         ----------
         exponentiate : bool
-            Ratios instead of effects, with their confidence limits, as in `tidy` of a
-            single fit; other columns still refer to the coefficient.
+            Ratios instead of effects, with their confidence intervals, as in `tidy` of
+            a single fit; other columns still refer to the coefficient.
         level : float in (0, 1)
             Confidence level of the intervals.
         per : dict of variable to number, or "sd", optional
@@ -442,7 +442,7 @@ class PooledResults:
         se : bool
             Add standard errors by Rubin's rules.
         interval : "confidence", optional
-            Add confidence limits; for probabilities and means they are pooled on the
+            Add confidence intervals; for probabilities and means they are pooled on the
             logit scale.
         level : float in (0, 1)
             Confidence level of the intervals.
@@ -483,8 +483,8 @@ class PooledResults:
 
         Numeric variables are held at their mean over all fits, so that every fit has
         the same grid. Probabilities and expected ranks are means over the fits, so
-        probabilities add up to 1; confidence limits are pooled on the logit scale. Odds
-        are pooled as log odds.
+        probabilities add up to 1; confidence intervals are pooled on the logit scale.
+        Odds are pooled as log odds.
 
         Parameters
         ----------
@@ -567,8 +567,8 @@ class PooledResults:
         return answers[0].over_imputations(answers[1:], self.df_complete)
 
     def superiority(self, variable: str, **options: Any) -> Any:
-        """Pooled win probabilities: means over the fits, with confidence limits pooled
-        on the logit scale.
+        """Pooled win probabilities: means over the fits, with confidence intervals
+        pooled on the logit scale.
 
         Parameters
         ----------

@@ -43,7 +43,7 @@ class ResultsWithoutErrors(LikelihoodResults):
     part : str
         The part of the model that is the reason.
     with_errors : str
-        What to fit instead for a summary with confidence limits.
+        What to fit instead for a summary with confidence intervals.
     """
 
     no_errors: ClassVar[str]
@@ -110,8 +110,8 @@ class ResultsWithoutErrors(LikelihoodResults):
         section : {"model", "fit", "errors", "all"}, optional
             One section in full, or all; by default a summary of one screen.
         exponentiate, level, per
-            Must be left out: there are no confidence limits, and coefficients are per
-            unit of the columns.
+            Must be left out: there are no confidence intervals, and coefficients are
+            per unit of the columns.
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
 

@@ -279,7 +279,7 @@ class PathResults(ResultsWithoutErrors):
         """The model with the selected terms, fitted by maximum likelihood.
 
         fuse(x) is refitted as C(x) with joined levels; mono(x) stays. Standard errors,
-        confidence limits and tests do not account for the selection.
+        confidence intervals and tests do not account for the selection.
 
         Warns
         -----

@@ -309,7 +309,7 @@ class LikelihoodResults(OrdinalResults):
 
     @cached_property
     def own_covariance(self) -> Covariance:
-        """The covariance used for standard errors, confidence limits and Wald tests."""
+        """The covariance for standard errors, confidence intervals and Wald tests."""
         chosen = own_covariance(self.design) if self.robust is None else self.robust
         return (
             chosen
@@ -371,8 +371,8 @@ class LikelihoodResults(OrdinalResults):
         CR2 is the estimator of Bell and McCaffrey (2002) as defined by Pustejovsky and
         Tipton (2018), with the multinomial covariance at the fitted probabilities as
         working model. With two levels and the logit it equals R's clubSandwich for glm.
-        Tests of single coefficients, and confidence limits of predictions, effects and
-        means, use Satterthwaite's degrees of freedom; there are no joint tests.
+        Tests of single coefficients, and confidence intervals of predictions, effects
+        and means, use Satterthwaite's degrees of freedom; there are no joint tests.
 
         With random effects, clusters must consist of whole groups; HC0, HC1 and CR2 are
         not available.
@@ -523,7 +523,7 @@ class LikelihoodResults(OrdinalResults):
             One section in full, or all; by default one screen with the most important
             results.
         exponentiate : bool, optional
-            Whether to show exp() of the effects with confidence limits: odds ratios
+            Whether to show exp() of the effects with confidence intervals: odds ratios
             (logit), hazard ratios (cloglog) or, for other links, exponentials. By
             default only the one-screen summary shows odds and hazard ratios.
         level : float in (0, 1)
@@ -570,7 +570,7 @@ class LikelihoodResults(OrdinalResults):
         conf_int : bool
             Whether to give confidence intervals.
         exponentiate : bool
-            Ratios instead of effects, with their confidence limits: odds ratios
+            Ratios instead of effects, with their confidence intervals: odds ratios
             (logit), hazard ratios exp(-estimate) (cloglog), else exp(estimate).
             Thresholds stay; std_error, statistic and p_value are those of the
             coefficient.
@@ -617,13 +617,13 @@ class LikelihoodResults(OrdinalResults):
         -------
         pandas.DataFrame
             Columns nobs, edf (number of parameters), df_residual, loglik, null_loglik,
-            aic, bic, lr_chi2, lr_df, lr_p_value (the likelihood-ratio test of all
-            effects), mcfadden, nagelkerke, classification_error and absolute_error (of
-            the rows of the fit) and converged. Robust standard errors give the Wald
-            test instead: wald_chi2, wald_df and wald_p_value. A survey design or CR2
-            gives its F test: wald_F, wald_df, wald_df_resid and wald_p_value. aic and
-            bic are NaN with robust standard errors and for penalised fits. Fits with
-            random effects have no test and no R2.
+            aic and bic; lr_chi2, lr_df and lr_p_value, the likelihood-ratio test of all
+            effects; mcfadden and nagelkerke; classification_error and absolute_error of
+            the rows of the fit; converged. Robust standard errors give a Wald test
+            instead: wald_chi2, wald_df and wald_p_value. A survey design or CR2 gives
+            its F test: wald_F, wald_df, wald_df_resid and wald_p_value. aic and bic are
+            NaN with robust standard errors and for penalised fits. Fits with random
+            effects have no test and no R2.
 
         Examples
         --------
@@ -680,7 +680,7 @@ class LikelihoodResults(OrdinalResults):
     def confint(
         self, parm: Any = None, level: float = 0.95, type: str = "wald"
     ) -> pd.DataFrame:
-        """Confidence limits of `params`, columns lower and upper.
+        """Confidence intervals of `params`, with columns lower and upper.
 
         Parameters
         ----------
@@ -732,7 +732,7 @@ class LikelihoodResults(OrdinalResults):
         points: int = 21,
     ) -> pd.DataFrame:
         """The profile likelihood of parameters, for plotting: if z is a straight line,
-        Wald confidence limits are accurate.
+        Wald confidence intervals are accurate.
 
         Parameters
         ----------
@@ -740,7 +740,7 @@ class LikelihoodResults(OrdinalResults):
             Parameters by name (as in `params`, or as printed, "temp: warm"), by term,
             or by position in `params`, counted from 0. By default all parameters.
         level : float in (0, 1)
-            Values range between the profile confidence limits of this level. If a limit
+            Values range over the profile confidence interval of this level. If a limit
             does not exist, they range up to 5 standard errors from the estimate, and
             for an infinite estimate to where the profile levels off.
         points : int
@@ -911,7 +911,7 @@ class LikelihoodResults(OrdinalResults):
         interpolate: bool = False,
     ) -> Any:
         """Predict new rows, or the rows of the fit, optionally with standard errors and
-        confidence limits.
+        confidence intervals.
 
         Parameters
         ----------
@@ -931,14 +931,14 @@ class LikelihoodResults(OrdinalResults):
             rank, 1 to K, for any labels. "quantile": the lowest level with P(response
             <= level) >= `at`. "exceed": P(response >= at).
         se : bool
-            Add the standard errors; not for "quantile", which has confidence limits
+            Add the standard errors; not for "quantile", which has confidence intervals
             only.
         interval : "confidence", optional
-            Add confidence limits by the delta method: of the probability, score, mean
-            or quantile, not of the response itself. Limits of probabilities are
+            Add confidence intervals by the delta method: of the probability, score,
+            mean or quantile, not of the response itself. Those of probabilities are
             computed on the logit scale, so that they stay between 0 and 1. So are those
-            of means, as shares of the range of the levels. For other types limits are
-            symmetric. Limits of a quantile are where those of P(response <= level)
+            of means, as shares of the range of the levels. For other types intervals
+            are symmetric. Limits of a quantile are where those of P(response <= level)
             reach `at`.
         level : float in (0, 1)
             Confidence level of the intervals.
@@ -1597,9 +1597,9 @@ class LikelihoodResults(OrdinalResults):
             factors, so that g:x contains x but not g, and x:z contains neither. As in
             R, I(x^2) is a separate number: x is adjusted for it. For a term in an
             interaction, "III" tests the average of its effect over the levels of the
-            other factors, as do SAS, car with sum contrasts and R's ordinal since 2025
-            (there also called "balanced"). Type "baseline" tests the effect at their
-            first levels, R's earlier type III.
+            other factors (also called "balanced"). So do SAS, car with sum contrasts
+            and R's ordinal since 2025. Type "baseline" tests the effect at their first
+            levels, R's earlier type III.
 
         Returns
         -------
@@ -2160,9 +2160,9 @@ class LikelihoodResults(OrdinalResults):
             This Brier score (Brier in rms) is for the event that the response reaches
             the middle level; the "Brier score" of `errors` is over all levels.
 
-            With random effects the result is a table with the rows c_index, somers_d,
+            With random effects the result is a table. Its rows are c_index, somers_d,
             gamma, pairs (the number of pairs with different ranks) and r2_latent (the
-            explained share of the latent variance). The columns are "modes", at the
+            explained share of the latent variance). Its columns are "modes", at the
             modes of the random effects, and "population", for new groups.
 
         Examples
@@ -2208,7 +2208,8 @@ class LikelihoodResults(OrdinalResults):
         return smooth_tests(self)
 
     def smooth_curves(self, level: float = 0.95) -> pd.DataFrame:
-        """The curves of the smooth terms on the latent scale, with confidence limits.
+        """The curves of the smooth terms on the latent scale, with confidence
+        intervals.
 
         Parameters
         ----------
@@ -2220,7 +2221,7 @@ class LikelihoodResults(OrdinalResults):
         DataFrame
             100 rows for each s(x), and one for each level of smooth(x): smooth, x,
             estimate, std_error, lower, upper. A curve sums to 0 over the rows of the
-            fit. Confidence limits are those of the curve without the thresholds, and
+            fit. Confidence intervals are those of the curve without the thresholds, and
             allow for the estimated smoothing parameter (`unconditional=TRUE` of R's
             mgcv).
 

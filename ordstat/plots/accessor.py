@@ -943,9 +943,9 @@ class LikelihoodPlots(Plots):
         **looks: Unpack[Looks],
     ) -> Any:
         """Profile likelihood: signed root deviance against each parameter (line), its
-        quadratic approximation (dashed) and the confidence limits.
+        quadratic approximation (dashed) and the ends of the confidence interval.
 
-        Where the two differ, Wald confidence limits are poor.
+        Where the two differ, Wald confidence intervals are poor.
 
         Parameters
         ----------
