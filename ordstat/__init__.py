@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import datasets
 from .api import ordfit
-from .checks import canonical
+from .checks import canonical, words
 from .registry import METHODS
 
 if TYPE_CHECKING:
@@ -145,6 +145,8 @@ def __getattr__(name: str) -> Any:
 
         return version("ordstat")
     hint = ". Use ordfit(formula, data)." if canonical(name, METHODS) else ""
+    if name in words("section"):
+        hint = f". It is asked of a fit: fit.{name}."
     raise AttributeError(f"module 'ordstat' has no attribute {name!r}{hint}")
 
 

@@ -132,8 +132,9 @@ def no_attribute(thing: Any, table: str, name: str) -> AttributeError:
     """
     meant = advice(table, name)
     attribute = re.match(r" \.(\w+)", meant)
-    usable = attribute is None or hasattr(thing, attribute[1])
-    if meant and usable:
+    if attribute is not None and not hasattr(thing, attribute[1]):
+        meant = advice(table, attribute[1])  # what this fit lacks for it
+    if meant:
         hint = f" Use{meant}."
     else:
         hint = did_you_mean(name, [n for n in dir(thing) if not n.startswith("_")])

@@ -128,7 +128,7 @@ def demo_command(given: Namespace) -> None:
 
 def _fit_arguments(parser: ArgumentParser) -> None:
     _add_data(parser)
-    parser.add_argument("formula", help="'response ~ term + term', in quotes")
+    parser.add_argument("formula", help="'response ~ term + term', in single quotes")
     parser.add_argument(
         "--method",
         default="logit",
@@ -526,9 +526,10 @@ _ADVICE = {
     r"First make one label of two: data\.replace\(\{'.+?': \{(.*?)\}\}\)": (
         r"First make one label of two in the file (\1)"
     ),
-    r"Write data\.replace\(\{'.+?': \{(.*?)\}\}\) to make": (
-        r"Change the file (\1) to make"
+    r"Write data\.replace\(\{'.+?': \{(.*?)\}\}\) to (make|set)": (
+        r"Change the file (\1) to \2"
     ),
+    r"(if that is no answer): data\.replace\(.*?\}\}\)": r"\1",
 }
 
 
@@ -537,6 +538,8 @@ def _in_the_shell(text: str) -> str:
     text = re.sub(r"levels=(\[.*?\])", _for_the_shell, text)
     for python, shell in _ADVICE.items():
         text = re.sub(python, shell, text)
+    if "backticks" in text:
+        text += " Single quotes around the formula keep the shell from reading them."
     return text
 
 

@@ -69,6 +69,11 @@ def as_data_error() -> Iterator[None]:
         text = str(error)
         if text.startswith("Complex data not supported"):  # the matrix follows
             text = "Complex data not supported: X must hold real numbers."
+        if text.startswith("could not convert string"):
+            text = (
+                f"X must hold numbers if it is an array: {text}. Give a DataFrame,"
+                " whose columns of text become indicators."
+            )
         raise DataError(text) from error
 
 

@@ -726,3 +726,19 @@ def test_two_labels_of_one_level_are_a_matter_of_the_file(folder, labelled, caps
         printed = capsys.readouterr().err
         assert "the file ('mild ': 'mild')" in printed
         assert "data.replace" not in printed
+
+
+def test_backticks_are_told_of_the_shell(folder, capsys):
+    assert cli.main(["fit", "wine.csv", "rating ~ temp + my contact"]) == 1
+    assert "Single quotes around the formula" in capsys.readouterr().err
+
+
+def test_codes_of_missing_answers_are_told_in_words_of_the_shell(folder, capsys):
+    answers = ["never", "often", "99"] * 24
+    datasets.load("wine").assign(rating=answers).to_csv("wine.csv", index=False)
+    advice = {"": "Set '99' to missing first", "never,often": "Change the file"}
+    for levels, told in advice.items():
+        options = ["--levels", levels] if levels else []
+        assert cli.main(["fit", "wine.csv", "rating ~ temp", *options]) == 1
+        error = capsys.readouterr().err
+        assert told in error and "data.replace" not in error

@@ -550,3 +550,14 @@ def test_contrasts_of_a_factor_that_the_formula_codes_by_a_call():
     assert coded.loglik == pytest.approx(ordfit("rating ~ temp + C(day)", data).loglik)
     with pytest.raises(FormulaError, match="did you mean 'temp'"):
         ordfit("rating ~ temp", data, contrasts={"tenp": "sum"})
+
+
+def test_a_name_of_a_fit_in_the_module():
+    with pytest.raises(AttributeError, match=r"asked of a fit: fit\.drop1"):
+        ordstat.drop1  # noqa: B018
+
+
+def test_a_name_whose_counterpart_the_fit_lacks():
+    fit = ordfit(FORMULA, WINE)
+    with pytest.raises(AttributeError, match="Use a random term such as"):
+        fit.VarCorr  # noqa: B018

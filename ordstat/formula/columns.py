@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, NamedTuple, cast
+from unicodedata import normalize
 
 import numpy as np
 import pandas as pd
@@ -212,6 +213,11 @@ def instead_of(name: str, frame: pd.DataFrame) -> str:
         return "a column has no name (None or NaN): rename it, or leave it out."
     if name in frame.index.names:
         return f"{name!r} is a level of the row index: give data.reset_index()."
+    if name in {normalize("NFC", str(column)) for column in frame.columns}:
+        return (
+            "a column has this name in another Unicode form: write data.columns ="
+            " data.columns.str.normalize('NFC')."
+        )
     return suggest(name, frame.columns)
 
 

@@ -26,6 +26,11 @@ _LEADING = re.compile(
     r"^\s*[<>≤≥$€£]*\s*([-+]?\d{1,3}(?:,\d{3})+|[-+]?\d+)(\.\d+)?\s*([kKmM]\b)?"
 )
 _FACTORS = {"": 1.0, "k": 1e3, "m": 1e6}
+#: Numbers such as "1,5", and dates.
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d+(,\d+)?\s*")
+_DATE = re.compile(r"\s*\d{4}-\d\d?-\d\d?\b")
+#: What pandas calls a column without a name.
+_ROW_NUMBERS = re.compile(r"Unnamed: \d+")
 #: Levels that a note on their order lists.
 _MOST_SHOWN = 12
 _CODE_SET = frozenset(answers.CODES.tolist())
@@ -56,13 +61,15 @@ def column_notes(columns: Columns, names: Iterable[str]) -> list[str]:
     odd = list[str]()
     for name in names:
         ends = columns.range(name)
+        if ends is not None and _ROW_NUMBERS.fullmatch(name):
+            odd += _row_numbers(name, columns.column(name))
         if ends is not None and _CODE_SET.isdisjoint(ends):
             continue
         column = columns.column(name)
         if doubt := _missing_answers(f"Column {name}", column):
             doubts.append(doubt)
         if isinstance(column.value, Factor):
-            odd += _odd_levels(name, column.value.levels)
+            odd += _odd_levels(name, column.value)
     if not doubts:
         return odd
     return [f"{'; '.join(doubts)}{_SET_MISSING}.", *odd]
@@ -86,6 +93,23 @@ def disordered(what: str, texts: list[str]) -> list[str]:
         f"{what} has levels whose numbers are not in order: {shown}. Put the categories"
         " in order, or give levels=[...], lowest first."
     ]
+
+
+def by_numbers(labels: Iterable[Any]) -> list[str]:
+    """Texts in the order of the numbers that they begin with; an empty list if one has
+    no number, or two have the same.
+
+    Examples
+    --------
+    >>> by_numbers(["10 = always", "1 = never", "2 = rarely"])
+    ['1 = never', '2 = rarely', '10 = always']
+    >>> by_numbers(["never", "always"])
+    []
+    """
+    numbers = {str(label): _leading_number(str(label)) for label in labels}
+    if None in numbers.values() or len({*numbers.values()}) < len(numbers):
+        return []
+    return sorted(numbers, key=numbers.__getitem__)
 
 
 def _leading_number(text: str) -> Any:
@@ -137,17 +161,26 @@ def _counted(word: str, labels: Sequence[Any], rows: BoolArray) -> str:
     return f"the {words} {shown_labels(labels)} in {counted}"
 
 
-def _odd_levels(name: str, levels: tuple[Any, ...]) -> list[str]:
-    """A note on text that is numbers, or on levels that differ only in blanks or
-    capitals.
+def _row_numbers(name: str, column: Column) -> list[str]:
+    """A note on the numbers of the rows of a file, which pandas reads as a column."""
+    value = column.value
+    if isinstance(value, Factor) or value.dtype.kind != "i" or value.size < 2:
+        return []
+    if not (np.diff(value) == 1).all():
+        return []
+    return [
+        f"Column {name} holds the row numbers of a file: leave it out, by"
+        " pandas.read_csv(path, index_col=0)."
+    ]
+
+
+def _odd_levels(name: str, factor: Factor) -> list[str]:
+    """A note on text that is numbers, dates or identifiers, or on levels that differ
+    only in blanks or capitals.
     """
-    texts = [level for level in levels if isinstance(level, str)]
-    if len(texts) >= _MANY_NUMERIC and _others(texts) <= _MOST_OTHERS:
-        return [
-            f"Column {name} is text, a factor of {len(texts)} levels, though its values"
-            f" are numbers. Make them numbers by pandas.to_numeric(data[{name!r}],"
-            " errors='coerce'), which sets other text to missing."
-        ]
+    texts = [level for level in factor.levels if isinstance(level, str)]
+    if other := _no_factor(name, texts, int((factor.codes >= 0).sum())):
+        return [f"Column {name} is text, a factor of {len(texts)} levels, {other}"]
     bare: dict[str, str] = {}
     for text in texts:
         first = bare.setdefault(text.strip().casefold(), text)
@@ -158,6 +191,37 @@ def _odd_levels(name: str, levels: tuple[Any, ...]) -> list[str]:
                 " .str.strip() for blanks."
             ]
     return []
+
+
+def _no_factor(name: str, texts: list[str], rows: int) -> str:
+    """What a column of many texts may be in place of a factor, and what to do; empty if
+    it looks like one.
+    """
+    if len(texts) < _MANY_NUMERIC:
+        return ""
+    if _others(texts) <= _MOST_OTHERS:
+        return (
+            "though its values are numbers. Make them numbers by"
+            f" pandas.to_numeric(data[{name!r}], errors='coerce'), which sets other"
+            " text to missing."
+        )
+    if all(map(_DECIMAL_COMMA.fullmatch, texts)):
+        return (
+            "though its values are numbers with decimal commas. Make them numbers by"
+            f" data[{name!r}].str.replace(',', '.').astype(float)."
+        )
+    if all(map(_DATE.match, texts)):
+        days = f"pandas.to_datetime(data[{name!r}])"
+        return (
+            "though its values are dates. Make it a number of days by"
+            f" ({days} - {days}.min()).dt.days."
+        )
+    if 2 * len(texts) > rows:
+        return (
+            f"in {rows} rows. If it is an identifier, leave it out, or write a random"
+            " term, (1 | group); if not, join levels."
+        )
+    return ""
 
 
 def _others(texts: list[str]) -> int:

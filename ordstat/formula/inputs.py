@@ -15,7 +15,7 @@ from ..checks import brief, counted, plain, refuse, shown_labels
 from ..exceptions import DataError, OptionError
 from .answers import is_number, no_answer, scale_order
 from .columns import Column, Columns, Factor, factor_of, find_column, matched, read
-from .doubtful import response_notes
+from .doubtful import by_numbers, response_notes
 from .factors import Interpreter
 from .parse import Expression, column_expression, parse_expression
 from .weights import HEAVIEST, LIGHTEST, extreme
@@ -111,7 +111,7 @@ def _too_few(name: str, labels: tuple[Any, ...]) -> DataError:
 def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     if len(labels) < 2:
         return _too_few(name, labels)
-    silent = [label for label in labels if no_answer(label)]
+    silent = [label for label in labels if _is_silent(label, labels)]
     variants = _variants(labels, labels)
     left_out = {*silent, *variants}
     labels = tuple(label for label in labels if label not in left_out) or labels
@@ -121,7 +121,7 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
         do = f"make numbers of it, pd.to_numeric(data[{name!r}])"
     else:
         what = "has labels without an order"
-        scale = scale_order(map(str, labels))
+        scale = scale_order(map(str, labels)) or by_numbers(labels)
         do = "make it an ordered pd.Categorical"
     order = f"levels=[{shown_labels(scale or labels)}], lowest first"
     if not scale:
@@ -129,7 +129,8 @@ def _unordered(name: str, labels: tuple[Any, ...]) -> DataError:
     message = f"The response {name!r} {what}. Give {order}, or {do}."
     if silent:
         shown = shown_labels(silent)
-        message += f" Set {shown} to missing first, if that is no answer."
+        message += f" Set {shown} to missing first, if that is no answer"
+        message += f": {_replaced(name, dict.fromkeys(silent))}."
     if variants:
         message += f" First make one label of two: {_replaced(name, variants)}."
     return DataError(message)
@@ -168,7 +169,7 @@ def _folded(label: str) -> str:
     return " ".join(label.split()).casefold()
 
 
-def _replaced(name: str, variants: dict[str, str]) -> str:
+def _replaced(name: str, variants: Mapping[str, str | None]) -> str:
     """The call that replaces labels of a column by others."""
     return f"data.replace({{{name!r}: {variants!r}}})"
 
@@ -212,13 +213,45 @@ def known_codes(column: Column, name: str, levels: tuple[Any, ...]) -> IntArray:
             f"{shown_labels(levels, 30)}: {shown_labels(outside)}, in"
             f" {counted(int((codes == -2).sum()), 'row')}"
         )
-        cure = "Add them to levels=, or set them to missing to leave these rows out"
-        if variants := _variants(outside, levels):
-            cure = f"Write {_replaced(name, variants)} to make one label of two"
+        used = set(codes[codes >= 0].tolist())
+        empty = [label for code, label in enumerate(levels) if code not in used]
+        cure = _outside_cure(name, outside, levels, empty)
         raise DataError(
             f"The response {name!r} has values outside the levels {what}. {cure}."
         )
     return codes
+
+
+def _outside_cure(
+    name: str, outside: Sequence[Any], levels: tuple[Any, ...], empty: list[Any]
+) -> str:
+    """What to do about labels outside levels=; `empty` are levels without rows."""
+    variants = _variants(outside, levels)
+    silent = [label for label in outside if _is_silent(label, levels)]
+    if variants or silent:
+        aims = ["to make one label of two"] if variants else []
+        if silent:
+            shown = shown_labels(silent)
+            aims.append(f"to set {shown} to missing, if that is no answer")
+        call = _replaced(name, {**variants, **dict.fromkeys(silent)})
+        return f"Write {call} {', and '.join(aims)}"
+    cure = "Add them to levels=, or set them to missing to leave these rows out"
+    if not empty:
+        return cure
+    return (
+        f"No row has {shown_labels(empty)} of levels=: spell labels as the data do."
+        f" Otherwise {cure[0].lower()}{cure[1:]}"
+    )
+
+
+def _is_silent(label: Any, labels: Iterable[Any]) -> bool:
+    """Whether a label says that there is no answer: by words, or as a number among
+    words.
+    """
+    if no_answer(label):
+        return True
+    words = [other for other in labels if _is_text(other) and not is_number(other)]
+    return _is_text(label) and is_number(label) and len(words) > 1
 
 
 def used_levels(codes: IntArray, declared: tuple[Any, ...], name: str) -> IntArray:

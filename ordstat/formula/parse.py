@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate
@@ -76,6 +77,7 @@ _TOKEN = re.compile(
     rf"\s+|(?P<name>`[^`]+`|{NAME}(?:\.\w+)*)|(?P<number>\d+(?:\.\d*)?|\.\d+)|(?P<operator>\*\*|%in%|.)",
     re.DOTALL,
 )
+_PLAIN = re.compile(rf"{NAME}(?:\.\w+)*")
 _CALL = re.compile(r"\s*\(")
 _BRACKETS = re.compile(rf"{TEXT}|[\[\](){{}}]", re.DOTALL)
 
@@ -509,6 +511,27 @@ def _closing(text: str, start: int) -> int:
     raise FormulaError(
         f"Cannot read the formula {shown(text)}: a parenthesis is not closed."
     )
+
+
+def bare_names(texts: Iterable[str], names: Iterable[str]) -> list[str]:
+    """The names of columns that need backticks in a formula and stand there without.
+
+    Examples
+    --------
+    >>> bare_names(["y ~ age (years) + `a-b`"], ["y", "age (years)", "a-b"])
+    ['age (years)']
+    """
+    unquoted_parts = [re.sub(TEXT, " ", text, flags=re.DOTALL) for text in texts]
+    return [
+        name
+        for name in names
+        if re.search(r"[^\W\d]", name)
+        and (_PLAIN.fullmatch(name) is None or iskeyword(name))
+        and any(
+            re.search(rf"(?<!\w){re.escape(name)}(?!\w)", part)
+            for part in unquoted_parts
+        )
+    ]
 
 
 def parse_response(text: str) -> str:

@@ -4,7 +4,8 @@ subset.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .._typing import BoolArray, FloatArray
+from ..checks import shown_labels
 from ..exceptions import DataError, FormulaError, OptionError
 from . import inputs
 from .columns import Columns, Value, as_frame
@@ -19,6 +21,7 @@ from .doubtful import disordered
 from .factors import Interpreter
 from .parse import (
     Side,
+    bare_names,
     columns_of,
     parse_formula,
     parse_one_sided,
@@ -83,11 +86,12 @@ def read_values(recipe: Recipe, data: Any) -> RecipeValues:
     subset = _subset(recipe, frame)
     columns = Columns(frame if subset is None else frame[subset])
     index = columns.frame.index
-    spec = formulas(recipe, columns.frame)
-    needed = [expression.names for expression in spec.expressions.values()]
-    columns.read_together(frozenset().union(*needed))
-    interpreter = Interpreter(columns, {}, fits=False)
-    values, missing, names = spec.evaluate(spec.expressions, interpreter)
+    with _names_in_backticks(recipe, columns):
+        spec = formulas(recipe, columns.frame)
+        needed = [expression.names for expression in spec.expressions.values()]
+        columns.read_together(frozenset().union(*needed))
+        interpreter = Interpreter(columns, {}, fits=False)
+        values, missing, names = spec.evaluate(spec.expressions, interpreter)
     response = _response(recipe, spec.response_name, columns)
 
     arguments = {
@@ -130,6 +134,28 @@ def read_values(recipe: Recipe, data: Any) -> RecipeValues:
         costs=costs,
         survey=survey,
     )
+
+
+@contextmanager
+def _names_in_backticks(recipe: Recipe, columns: Columns) -> Iterator[None]:
+    """Errors of reading formulas name the columns that need backticks, if a formula has
+    such a name without.
+    """
+    try:
+        yield
+    except (FormulaError, DataError) as error:
+        given = (recipe.formula, recipe.nominal, recipe.scale)
+        texts = [text for text in given if isinstance(text, str)]
+        bare = bare_names(texts, map(str, columns.frame.columns))
+        quoted_names = [f"`{name}`" for name in bare]
+        if all(name in str(error) for name in quoted_names):
+            raise
+        rule = (
+            "A name with blanks or signs must be in backticks in a formula; got"
+            f" {shown_labels(bare)}."
+        )
+        told = str(error) if "backticks" in str(error) else rule
+        raise FormulaError(f"{told} Write {', '.join(quoted_names)}.") from error
 
 
 def _subset(recipe: Recipe, frame: pd.DataFrame) -> BoolArray | None:

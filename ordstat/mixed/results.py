@@ -270,8 +270,33 @@ class MixedResults(LikelihoodResults):
         )
         return NotedFrame.of(table, notes, "Intraclass correlations")
 
-    def predict(self, newdata: Any = None, type: str = "class", **options: Any) -> Any:
-        return mixed_prediction(self, newdata, type, **options)
+    def predict(
+        self,
+        newdata: Any = None,
+        type: str = "class",
+        *,
+        se: bool = False,
+        interval: str | None = None,
+        level: float = 0.95,
+        vcov: Any = None,
+        cost: Any = None,
+        re: str | None = None,
+        at: Any = None,
+        interpolate: bool = False,
+    ) -> Any:
+        return mixed_prediction(
+            self,
+            newdata,
+            type,
+            se=se,
+            interval=interval,
+            level=level,
+            vcov=vcov,
+            cost=cost,
+            re=re,
+            at=at,
+            interpolate=interpolate,
+        )
 
     def simulate(
         self, n: int = 1, seed: int | np.random.Generator = 0, newdata: Any = None

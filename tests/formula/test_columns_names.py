@@ -229,3 +229,39 @@ def test_a_column_without_a_name_is_no_column_of_a_dot(name):
         OrdinalClassifier().fit(nameless.drop(columns="y"), nameless["y"])
     named = ordfit("y ~ x", nameless).params
     pd.testing.assert_series_equal(named, ordfit("y ~ x", frame).params)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Trust in AI", "my-trust", "Q1 - a", "trust (1-5)", "a/b"],
+)
+@pytest.mark.parametrize("place", ["response", "location", "nominal"])
+def test_a_bare_name_is_told_its_backticks(name, place):
+    data = WINE.rename(columns={"contact" if place != "response" else "rating": name})
+    called = {
+        "response": (f"{name} ~ temp", {}),
+        "location": (f"rating ~ temp + {name} + judge", {}),
+        "nominal": ("rating ~ temp", {"nominal": f"~ {name} "}),
+    }
+    formula, options = called[place]
+    with pytest.raises(FormulaError, match="backticks") as raised:
+        ordfit(formula, data, **options)
+    assert f"`{name}`" in str(raised.value)
+    cured = {key: text.replace(name, f"`{name}`") for key, text in options.items()}
+    fit = ordfit(formula.replace(name, f"`{name}`"), data, **cured)
+    assert name in (fit.design.response, *fit.design.spec.columns)
+
+
+def test_other_errors_of_formulas_stay_beside_odd_names():
+    data = WINE.rename(columns={"contact": "my contact"})
+    with pytest.raises(DataError, match="no column 'nothing'"):
+        ordfit("rating ~ `my contact` + nothing", data)
+
+
+def test_a_name_in_another_unicode_form_is_told_how_to_write_it():
+    data = WINE.rename(columns={"temp": "cafe\u0301"})
+    with pytest.raises(DataError, match="another Unicode form") as raised:
+        ordfit("rating ~ caf\u00e9", data)
+    cure = str(raised.value).partition("write ")[2].removesuffix(".")
+    exec(cure, {"data": data})  # what the message says works
+    assert ordfit("rating ~ caf\u00e9", data).design.names == ("caf\u00e9[T.warm]",)

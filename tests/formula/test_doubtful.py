@@ -419,3 +419,49 @@ def test_codes_beside_doses_are_told(values, codes, others):
         codes,
         others,
     )
+
+
+DAYS = [f"2024-03-{day:02}" for day in range(1, 21)]
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (DAYS, "though its values are dates"),
+        ([f"{k},5" for k in range(12)], "though its values are numbers with decimal"),
+    ],
+)
+def test_text_that_is_no_factor_is_told_its_cure(values, told):
+    data = pd.DataFrame({"y": np.arange(N) % 3, "x": _filled(values)})
+    (note,) = build("y ~ x", data).notes
+    assert told in note
+    cure = note.partition("by ")[2].removesuffix(".")
+    numbers = eval(cure, {"data": data, "pandas": pd})
+    assert numbers.nunique() == len(values)
+    assert build("y ~ x", data.assign(x=numbers)).names == ("x",)
+
+
+@pytest.mark.parametrize(("distinct", "noted"), [(N, True), (150, True), (120, False)])
+def test_an_identifier_is_told(distinct, noted):
+    people = [f"p{row % distinct}" for row in range(N)]
+    data = pd.DataFrame({"y": np.arange(N) % 3, "id": people})
+    actual = build("y ~ id", data).notes
+    assert any("identifier" in note for note in actual) is noted
+    groups = build("y ~ 1 + (1 | id)", data).notes
+    assert not any("identifier" in note for note in groups)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "noted"),
+    [
+        ("Unnamed: 0", np.arange(N), True),
+        ("Unnamed: 0", np.arange(N) + 1, True),
+        ("Unnamed: 0", RNG.permutation(N), False),
+        ("Unnamed: 3", RNG.normal(size=N), False),
+        ("wave", np.arange(N), False),
+    ],
+)
+def test_row_numbers_of_a_file_are_told(name, values, noted):
+    data = pd.DataFrame({"y": np.arange(N) % 3, name: values})
+    actual = build("y ~ .", data).notes
+    assert any("row numbers" in note for note in actual) is noted

@@ -1,6 +1,7 @@
 """Every kind of response, and refusals."""
 
 import datetime
+import re
 
 import numpy as np
 import pandas as pd
@@ -294,3 +295,60 @@ def test_the_code_that_makes_numbers_of_dates_works(kind):
     whole = np.isfinite(expected)
     fit = ordfit("y ~ day", data.assign(day=days)[whole])
     assert fit.coef.index.tolist() == ["day"]
+
+
+ANSWERS = ["never", "sometimes", "often"] * 4
+
+
+@pytest.mark.parametrize(
+    ("odd", "shown"),
+    [
+        ({0: "99"}, {"99": None}),
+        ({0: "99", 4: "-1"}, {"99": None, "-1": None}),
+        ({0: "refused"}, {"refused": None}),
+        ({1: "Sometimes "}, {"Sometimes ": "sometimes"}),
+        ({0: "99", 1: "Sometimes "}, {"Sometimes ": "sometimes", "99": None}),
+    ],
+)
+def test_labels_outside_the_levels_are_told_what_to_write(odd, shown):
+    answers = [odd.get(row, answer) for row, answer in enumerate(ANSWERS)]
+    data = pd.DataFrame({"q": answers, "x": range(12)})
+    with pytest.raises(DataError, match="outside the levels") as raised:
+        build("q ~ x", data, levels=ANSWERS[:3])
+    cure = re.search(r"Write (data\.replace\(.*?\}\}\)) to", str(raised.value))
+    assert cure is not None and repr(next(iter(shown))) in cure[1]
+    design = build("q ~ x", eval(cure[1], {"data": data}), levels=ANSWERS[:3])
+    missing = sum(value is None for value in shown.values())
+    assert design.levels.values == tuple(ANSWERS[:3])
+    assert design.sample.y.size == 12 - missing
+
+
+def test_a_number_among_words_is_no_level():
+    data = pd.DataFrame({"q": ["99", *ANSWERS[1:]], "x": range(12)})
+    order = r"levels=\['never', 'sometimes', 'often'\], lowest first"
+    with pytest.raises(DataError, match=order) as raised:
+        build("q ~ x", data)
+    cure = str(raised.value).partition("no answer: ")[2].removesuffix(".")
+    design = build("q ~ x", eval(cure, {"data": data}), levels=ANSWERS[:3])
+    assert design.sample.y.size == 11
+
+
+@pytest.mark.parametrize("labels", [["1", "2", "99"], ["18", "30", "old"]])
+def test_numbers_among_numbers_are_levels(labels):
+    with pytest.raises(DataError) as raised:
+        build("q ~ x", {"q": labels * 4, "x": range(12)})
+    assert "missing first" not in str(raised.value)
+
+
+def test_a_level_without_rows_tells_of_its_spelling():
+    data = {"y": ["low", "medium", "high"], "x": range(3)}
+    told = "No row has 'mid' of levels=: spell labels as the data do"
+    with pytest.raises(DataError, match=told):
+        build("y ~ x", data, levels=["low", "mid", "high"])
+
+
+def test_labels_that_begin_with_numbers_are_listed_by_them():
+    labels = ["10 = always", "1 = never", "2 = rarely"]
+    order = r"levels=\['1 = never', '2 = rarely', '10 = always'\], lowest first, or"
+    with pytest.raises(DataError, match=order):
+        build("q ~ x", {"q": labels * 2, "x": range(6)})

@@ -278,3 +278,9 @@ def test_generalised_residuals_balance_the_modes() -> None:
     sums = fit.residuals("generalised").groupby(WINE["judge"], observed=True).sum()
     expected = fit.ranef()["mode"] / fit.varcorr()["variance"].iloc[0]
     assert sums.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+
+
+def test_an_argument_of_lme4_is_told_ours():
+    fit = ordfit("rating ~ temp + (1 | judge)", datasets.load("wine"))
+    with pytest.raises(OptionError, match=r"no argument 're_form'\. Write re='mode'"):
+        fit.predict(re_form=None)
