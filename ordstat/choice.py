@@ -53,7 +53,7 @@ _SAME = 1e-7
 _READING = (
     "Smaller is better in every column but p: take the family with the smallest AIC"
     " unless its log-loss is clearly larger; a p (Vuong's test against that family) of"
-    " .05 or more says that the data cannot tell the two apart."
+    " .05 or more means that the data do not distinguish the two."
 )
 
 _LIMITS = "infinite estimates in {}: AIC and BIC are by the limit of the likelihood."

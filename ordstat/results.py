@@ -775,8 +775,11 @@ class OrdinalResults:
             Columns value, trivial (the largest value possible), vacuous (whether value
             is not below trivial), observed, margin (Delta, in normalised units), delta
             and source. `observed` is the error of the new or held-out rows; for a
-            margin bound, the training error at that margin. `attrs["notes"]` says why a
-            bound is missing.
+            margin bound of a paper, the training error at that margin. For a PAC-Bayes
+            bound it is the training error of a randomised rule at that margin. This
+            rule counts wrong answers at both ends of an interval, so that its
+            classification error can exceed 1. `attrs["notes"]` says why a bound is
+            missing.
 
         Raises
         ------

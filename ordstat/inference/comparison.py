@@ -66,7 +66,7 @@ NEGATIVE_NOTE = (
 )
 WITHOUT_MAXIMUM = "no maximum of the likelihood was reached in the model of {}."
 UNSCORED_NOTE = (
-    "no p-value for {}: without effects the scores of the levels have no value, and the"
+    "no p-value for {}: without effects the scores of the levels are undefined, and the"
     " statistic has no chi-squared distribution."
 )
 _BOUNDARY = (

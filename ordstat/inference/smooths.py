@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 #: Points of a curve.
 _POINTS = 100
 _NOTE = (
-    "p: the curve is 0 throughout [Wood 2013]; smoothing parameters count as known. An"
-    " edf of 1 is a straight line."
+    "p: test that the curve is 0 throughout [Wood 2013], with smoothing parameters"
+    " treated as known. An edf of 1 is a straight line."
 )
 _ORDERED_NOTE = (
-    "smooth(x): an edf of 0 is no effect; p: all levels have the same effect [Wood"
-    " 2013, Biometrika 100, 1005]."
+    "smooth(x): an edf of 0 is no effect; p: test that all levels have the same effect"
+    " [Wood 2013, Biometrika 100, 1005]."
 )
 
 

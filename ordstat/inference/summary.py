@@ -72,7 +72,7 @@ _TESTS = {"model": "LR test", "CR2": "Wald F test", "survey": "Wald F test"}
 
 #: Title of the table of smooth terms.
 SMOOTHS = "Smooth terms (s(x): edf 1 = straight line; p: no effect at all)"
-_NO_SCORES = "without effects the scores of the levels have no value"
+_NO_SCORES = "without effects the scores of the levels are undefined"
 
 # Figures of the whole fit
 
@@ -196,9 +196,7 @@ def _test_of_effects(r: LikelihoodResults) -> str:
     p = p_in_words(test.p_value)
     if np.isinf(test.df_resid):
         return f"{test.statistic:.2f} on {test.df} df, {p}"
-    return (
-        f"F {test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
-    )
+    return f"{test.statistic:.4g} on {test.df} and {round(test.df_resid, 1):g} df, {p}"
 
 
 # All of the summary

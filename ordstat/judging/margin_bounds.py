@@ -40,8 +40,9 @@ class Bound:
     margin : float
         Normalised margin at which the bound is smallest; NaN for unseen rows.
     training : float
-        Training error at that margin; `value` adds complexity terms. For unseen rows,
-        their mean error.
+        Training error at that margin; `value` adds complexity terms. For a PAC-Bayes
+        bound, that of a randomised rule, which counts wrong answers at both ends of an
+        interval. For unseen rows, their mean error.
     """
 
     name: str

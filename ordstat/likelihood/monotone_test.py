@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from .monotone_results import MonotoneResults
 
 _NOTE = (
-    "p: all levels of {} have the same effect. The likelihood ratio has a mixture of"
-    " chi-squared distributions, whose weights are shares of {} draws [Silvapulle and"
-    " Sen 2005]."
+    "p: test that all levels of {} have the same effect. The likelihood ratio has a"
+    " mixture of chi-squared distributions, whose weights are shares of {} draws"
+    " [Silvapulle and Sen 2005]."
 )
 
 

@@ -136,7 +136,7 @@ def test_one_set_of_names_and_words():
         assert [name for name in figures.index if name.startswith("wald")] == names
         F, df, df_resid, _ = figures[names]
         text = " ".join(str(fit.summary("all")).split())
-        assert f"Wald F test F {F:.4g} on {df} and {round(df_resid, 1):g} df, p" in text
+        assert f"Wald F test {F:.4g} on {df} and {round(df_resid, 1):g} df, p" in text
 
 
 def test_summary_names_the_design():
