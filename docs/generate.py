@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -232,14 +233,19 @@ _STATED = re.compile(r"at (?:least|most) \d|above \d|1e-\d+ to |>= \d|\(0, 1")
 
 
 def option_list(method: type[Method]) -> Iterator[str]:
-    """Each option with its type, range, default and meaning."""
-    for f in fields(method):
-        kind, meaning = described(method, f.name)
+    """Options with their type, range, default and meaning; those that the docstring
+    describes together are one entry.
+    """
+    together = groupby(fields(method), key=lambda f: described(method, f.name))
+    for (kind, meaning), group in together:
+        options = list(group)
         only = re.fullmatch(r'"[^"]+"|\{[^,{}]+\}|None', kind)
         stated = only or _STATED.search(" ".join(meaning))
+        names = ", ".join(f"`{f.name}`" for f in options)
+        defaults = ", ".join(f"`{f.default!r}`" for f in options)
         yield (
-            f"`{f.name}`{': ' + prose([kind]) if kind else ''}; default"
-            f" `{f.default!r}`{'' if stated else limits(f)}"
+            f"{names}{': ' + prose([kind]) if kind else ''};"
+            f" default {defaults}{'' if stated else limits(options[0])}"
         )
         text = prose(meaning).replace("\n", "\n  ")
         yield f": {text or ('Nothing else is possible.' if only else 'See above.')}\n"
