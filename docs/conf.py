@@ -5,10 +5,12 @@ and from the benchmarks.
 from __future__ import annotations
 
 import hashlib
+import html
 import os
 import re
 import shutil
 import sys
+from configparser import ConfigParser
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -138,6 +140,11 @@ html_theme_options = {
     "footer_end": [],
     "logo": {"text": "ordstat"},
 }
+# The link to the repository, once its account is filled in (RELEASING.md).
+_SETUP = ConfigParser()
+_SETUP.read(ROOT / "setup.cfg", encoding="utf-8")
+if "OWNER" not in _SETUP["metadata"]["url"]:
+    html_theme_options["github_url"] = _SETUP["metadata"]["url"]
 # Pages without pages below them need no list of those.
 _ALONE = [
     "index",
@@ -226,9 +233,23 @@ def _thumbnail(section: nodes.section, picture: nodes.image) -> nodes.paragraph:
     return nodes.paragraph("", "", link)
 
 
+def describe_page(
+    app: object, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Give a page its first sentence as the description that search engines show."""
+    if doctree is None or 'name="description"' in context["metatags"]:
+        return
+    title, first = generate.heading_and_first_sentence(
+        (HERE / f"{page}.md").read_text()
+    )
+    words = html.escape((first or title).replace("`", ""))
+    context["metatags"] += f'<meta name="description" content="{words}" />'
+
+
 def setup(app: Any) -> None:
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", plain_marks, priority=100)
+    app.connect("html-page-context", describe_page)
     app.connect("doctree-read", index_other_names)
     app.connect("doctree-resolved", describe_pictures)
     # After the pictures have their texts.

@@ -431,15 +431,20 @@ def write_llms() -> None:
         "",
     ]
     for page in sorted(HERE.rglob("*.md")):
-        text = page.read_text()
-        if "_build" in page.parts or not (
-            title := re.search(r"^# (.+)$", text, re.MULTILINE)
-        ):
+        title, first = heading_and_first_sentence(page.read_text())
+        if "_build" in page.parts or not title:
             continue
-        first = first_sentence(text[title.end() :])
         path = page.relative_to(HERE).with_suffix(".html")
-        lines.append(f"- [{title[1]}]({path}){': ' + first if first else ''}")
+        lines.append(f"- [{title}]({path}){': ' + first if first else ''}")
     write("_build/extra/llms.txt", "\n".join([*lines, ""]))
+
+
+def heading_and_first_sentence(text: str) -> tuple[str, str]:
+    """Of the source of a page; both empty without a heading."""
+    heading = re.search(r"^# (.+)$", text, re.MULTILINE)
+    if heading is None:
+        return "", ""
+    return heading[1], first_sentence(text[heading.end() :])
 
 
 def first_sentence(text: str) -> str:

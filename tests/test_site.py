@@ -110,6 +110,18 @@ def test_the_list_for_language_models_has_whole_sentences() -> None:
     assert [line for line in lines if not whole.fullmatch(line)] == []
 
 
+def test_pages_describe_themselves() -> None:
+    """Search engines show the description of a page."""
+    generated = {"genindex.html", "search.html"}
+    described = re.compile('<meta (content="[^"]+" )?name="description"')
+    silent = [
+        name
+        for name in PAGES
+        if name not in generated and not described.search((SITE / name).read_text())
+    ]
+    assert silent == []
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     if CHROMIUM is None:
