@@ -275,7 +275,7 @@ def compare(
         Number of times that the folds are drawn anew.
     cost : str or array, optional
         As in `ordfit`; the absolute cost if not given. All methods minimise it and are
-        judged by it; a note lists those with a cost of their own (`"ova"`,
+        judged by it; a note lists those that have their own cost (`"ova"`,
         `REDSVM(cost="squared")`). Fits keep their cost unless `cost` is given. Measures
         of all rows, such as "kappa", are for methods with probabilities; the others
         keep their cost.

@@ -318,8 +318,13 @@ class Scaled(Kernel):
 @with_option_hints
 @dataclass(frozen=True)
 class Gaussian(Scaled):
-    """Gaussian (RBF) kernel exp(-gamma |x - x'|_2^2). gamma=None means 1 / D; with "cv"
-    or several values cross-validation chooses gamma.
+    """Gaussian (RBF) kernel exp(-gamma |x - x'|_2^2).
+
+    Parameters
+    ----------
+    gamma : float, sequence of float, "cv" or None
+        Scale, above 0. None means 1 / D for D columns. From several values, or with
+        "cv" from 2^-15, 2^-13, ..., 2^3, cross-validation chooses one.
 
     Examples
     --------
@@ -338,8 +343,13 @@ class Gaussian(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Laplacian(Scaled):
-    """Laplacian kernel exp(-gamma |x - x'|_1). gamma=None means 1 / D; with "cv" or
-    several values cross-validation chooses gamma.
+    """Laplacian kernel exp(-gamma |x - x'|_1).
+
+    Parameters
+    ----------
+    gamma : float, sequence of float, "cv" or None
+        Scale, above 0. None means 1 / D for D columns. From several values, or with
+        "cv" from 2^-15, 2^-13, ..., 2^3, cross-validation chooses one.
 
     Examples
     --------
@@ -356,8 +366,17 @@ class Laplacian(Scaled):
 @with_option_hints
 @dataclass(frozen=True)
 class Polynomial(Scaled):
-    """Polynomial kernel (gamma <x, x'> + coef0)^degree. gamma=None means 1 / D; with
-    "cv" or several values cross-validation chooses gamma.
+    """Polynomial kernel (gamma <x, x'> + coef0)^degree.
+
+    Parameters
+    ----------
+    gamma : float, sequence of float, "cv" or None
+        Scale, above 0. None means 1 / D for D columns. From several values, or with
+        "cv" from 2^-15, 2^-13, ..., 2^3, cross-validation chooses one.
+    degree : int
+        Degree, at least 1.
+    coef0 : float
+        Constant, 0 or more.
 
     Examples
     --------

@@ -341,7 +341,7 @@ class OrdinalResults:
         )
 
     def check_rows(self) -> None:
-        """Raise UnavailableError if some rows of the fit are not at hand to refit."""
+        """Raise UnavailableError if some rows of the fit are not available to refit."""
 
     def check_parts(self) -> None:
         """Raise UnavailableError if parts of the rows cannot be fitted."""
@@ -821,9 +821,9 @@ class OrdinalResults:
         ----------
         newdata : data frame, optional
             With the response. Without it: the rows of the fit, for a calibrated fit by
-            their cross-fitted scores, so that no row is judged by a ranker that has
-            seen it. Random effects are at their modes; new rows of groups not seen are
-            predicted by averages over them.
+            their cross-fitted scores, so that each row is judged by a ranker that was
+            not fitted to it. Random effects are at their modes; new rows of groups not
+            seen are predicted by averages over them.
         by : {"split", "level"}
             Curves of P(response <= low) for every threshold "low|high", or of
             P(response = level).

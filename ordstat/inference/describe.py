@@ -175,7 +175,7 @@ def describe_ordinal(
         Order of the answers, lowest first; required for unordered strings. Levels of
         numbers are those that occur in any of the columns.
     weights : str or array of length N, optional
-        Case weights: the number of observations that a row stands for.
+        Case weights: the number of observations that a row represents.
     design : SurveyDesign, optional
         Sampling weights with strata and clusters. Percentages, medians and ridits then
         estimate those of the population, and standard errors and tests take the design

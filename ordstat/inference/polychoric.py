@@ -162,7 +162,7 @@ def polychoric(
     frame : data frame
         Ordered categoricals, booleans and numbers. Never changed.
     weights : str or array of length N, optional
-        Case weights: the number of observations that a row stands for. A column named
+        Case weights: the number of observations that a row represents. A column named
         here is left out of the matrix.
     ordered : str, list of str or True, optional
         Numeric columns that hold ordered answers such as 1 to 5; True for all.

@@ -1720,9 +1720,9 @@ class LikelihoodResults(OrdinalResults):
         ----------
         scope : str or sequence of str, optional
             Location terms, or a formula of them, "~ x1 + x2"; by default all terms that
-            are not part of another term. The remaining terms are coded as in a fit of
-            their own: if a dropped factor is part of an interaction, the interaction
-            absorbs its effect, and df is 0.
+            are not part of another term. The remaining terms are coded as in a fit
+            without the dropped one: if a dropped factor is part of an interaction, the
+            interaction absorbs its effect, and df is 0.
         test : {"LR", "Chisq", None}
             "LR" (or "Chisq") for likelihood-ratio tests, None for the criterion only.
         k : float

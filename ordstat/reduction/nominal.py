@@ -139,7 +139,7 @@ class NominalClassifier(Method):
     base : {"logistic", "forest", "hgb", "tree"} or classifier with predict_proba
         Such as lightgbm.LGBMClassifier(), xgboost.XGBClassifier() or
         catboost.CatBoostClassifier(). It is cloned, made quiet, and gets a seed if its
-        random_state is None. The names stand for scikit-learn's multinomial logistic
+        random_state is None. The names mean scikit-learn's multinomial logistic
         regression, random forest, histogram boosting and tree.
     cost : str or (K, K) array
         Predicted ranks minimise its expectation. Probabilities do not depend on it.
