@@ -191,6 +191,15 @@ class Coding:
     ordered: bool = False
     effect: OrderedEffect | None = None
 
+    @property
+    def without_meaning(self) -> bool:
+        """Whether its columns have no meaning one by one: those of a spline, or of the
+        groups of random effects.
+        """
+        if self.effect is not None:
+            return self.effect.kind == "re"
+        return not self.levels and len(self.suffixes) > 1
+
     def count(self, full: bool, alone: bool) -> int:
         """The number of columns, coded by all levels if `full`, in a term of one factor
         if `alone`.
@@ -311,9 +320,9 @@ def fit_coding(
         if contrast is not None:
             raise FormulaError(
                 f"contrasts= must leave out {expression.label!r}, whose coefficients"
-                " are effects against the lowest level."
+                " are effects of levels."
             )
-        contrasts = treatment
+        contrasts = deviation if factor.effect.kind == "re" else treatment
     whole = whole and contrasts is None
     if whole and not factor.ordered and len(kept) > MOST_CATEGORIES:
         frequent = set(np.argsort(-counts, kind="stable")[:MOST_CATEGORIES].tolist())

@@ -13,8 +13,8 @@ from .parse import Expression, Term, dotted_name, quoted, unquoted
 
 #: Calls that make a factor of a variable.
 CODED = ("C", "factor", "ordered")
-#: Calls that make the effect of an ordered variable.
-ORDERED = ("smooth", "mono", "fuse")
+#: Calls that make the effect of an ordered variable, or, re(), of a grouping factor.
+LEVEL_EFFECTS = ("smooth", "mono", "fuse", "re")
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -28,7 +28,7 @@ def coded_variable(tree: ast.expr) -> str | None:
     >>> [coded_variable(parse_expression(text).tree) for text in texts]
     ['a', 'a', None]
     """
-    of_variable = (*CODED, *ORDERED)
+    of_variable = (*CODED, *LEVEL_EFFECTS)
     if (
         isinstance(tree, ast.Call)
         and tree.args

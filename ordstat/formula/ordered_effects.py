@@ -1,4 +1,5 @@
-"""Effects of ordered predictors: smooth(x), mono(x) and fuse(x).
+"""Effects of the levels of a variable: smooth(x), mono(x) and fuse(x) of an ordered
+predictor, and random effects re(g) beside smooth terms.
 
 References
 ----------
@@ -11,6 +12,9 @@ Annals of Applied Statistics, 4(4), 2150-2180: fuse(x).
 Rufibach, K. (2010). An active set algorithm to estimate parameters in generalized
 linear models with ordered predictors. Computational Statistics and Data Analysis,
 54(6), 1442-1456: mono(x).
+
+Wood, S. N. (2008). Fast stable direct fitting and smoothness selection for generalized
+additive models. Journal of the Royal Statistical Society B, 70(3), 495-518: re(g).
 """
 
 from __future__ import annotations
@@ -26,28 +30,29 @@ import numpy as np
 from .._typing import BoolArray, FloatArray, IntArray
 from ..checks import number, one_of, shown_labels
 from ..exceptions import DataError, FormulaError
-from .names import ORDERED
+from .names import LEVEL_EFFECTS
 from .parse import Expression, Term, dotted_name
 
 if TYPE_CHECKING:
     from .coding import Coding
     from .spec import FormulaSpec
 
-#: Most levels of an ordered predictor.
+#: Most levels of an ordered predictor, and most groups of random effects.
 _MOST_LEVELS = 100
+_MOST_GROUPS = 500
 _SIGNS = {"increasing": 1, "decreasing": -1}
 
 
 @dataclass(frozen=True, kw_only=True)
 class OrderedEffect:
-    """Penalty or constraint on the steps (differences) between neighbouring levels of a
-    predictor.
+    """Penalty or constraint on the effects of the levels of a variable.
 
     Attributes
     ----------
-    kind : {"smooth", "mono", "fuse"}
-        "smooth" penalises squared steps, "mono" makes all steps of one sign, "fuse"
-        penalises absolute steps.
+    kind : {"smooth", "mono", "fuse", "re"}
+        "smooth" penalises squared steps between neighbouring levels, "mono" makes all
+        steps of one sign, "fuse" penalises absolute steps, "re" penalises squared
+        effects.
     weight : float or None
         The smoothing parameter (sp=); None if it is estimated.
     sign : {1, -1, 0}
@@ -111,11 +116,30 @@ def fuse_steps() -> OrderedEffect:
     return OrderedEffect(kind="fuse")
 
 
+def group_effects(sp: float | None = None) -> OrderedEffect:
+    """re(g, sp=None): independent normal effects of groups with mean 0 and variance 1 /
+    sp, s(g, bs="re") of R's mgcv [Wood 2008].
+
+    Parameters
+    ----------
+    sp : float > 0, optional
+        The smoothing parameter, 1 / variance; by default estimated by REML.
+
+    Raises
+    ------
+    OptionError
+        `sp` is not a positive number.
+    """
+    weight = None if sp is None else number("sp", sp, above=0.0)
+    return OrderedEffect(kind="re", weight=weight)
+
+
 #: The functions of formulas: name to what makes the effect of the options.
 EFFECTS: dict[str, Callable[..., OrderedEffect]] = {
     "smooth": smooth_steps,
     "mono": mono_steps,
     "fuse": fuse_steps,
+    "re": group_effects,
 }
 
 
@@ -167,7 +191,7 @@ def stepped_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     return [
         (term, factor, coding)
         for term, factor, coding in ordered_terms(spec)
-        if coding.effect is not None and coding.effect.kind != "smooth"
+        if coding.effect is not None and coding.effect.kind in ("mono", "fuse")
     ]
 
 
@@ -185,13 +209,14 @@ def steps(count: int) -> FloatArray:
 
 
 def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
-    """The location terms of ordered predictors, each a term of its own.
+    """The location terms of ordered predictors and of random effects re(g), each a term
+    of its own.
 
     Raises
     ------
     FormulaError
-        smooth(x), mono(x) or fuse(x) inside another expression, in an interaction, or
-        outside the location effects.
+        smooth(x), mono(x), fuse(x) or re(g) inside another expression, in an
+        interaction, or outside the location effects.
     DataError
         A variable without an order, or with too many or too few levels.
     """
@@ -223,19 +248,27 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
 
 
 def ordered_call(expression: Expression) -> ast.AST | None:
-    """The call of smooth(), mono() or fuse() in an expression, if any."""
+    """The call of smooth(), mono(), fuse() or re() in an expression, if any."""
     if "(" not in expression.key:
         return None
     return next(filter(_is_call, ast.walk(expression.tree)), None)
 
 
 def _is_call(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and dotted_name(node.func) in ORDERED
+    return isinstance(node, ast.Call) and dotted_name(node.func) in LEVEL_EFFECTS
 
 
 def _check_levels(factor: Expression, coding: Coding) -> None:
     """DataError unless the levels have an order, and are not too many or too few."""
     levels = coding.levels
+    if coding.effect is not None and coding.effect.kind == "re":
+        if len(levels) > _MOST_GROUPS:
+            raise DataError(
+                f"{factor.label!r}: the variable must have at most {_MOST_GROUPS}"
+                f" groups; got {len(levels):,}. Write (1 | g), and ns(x, df=4) in place"
+                " of s(x)."
+            )
+        return
     numbers = all(isinstance(level, Real) for level in levels)
     if not coding.ordered and not (numbers and list(levels) == sorted(levels)):
         raise DataError(

@@ -42,6 +42,9 @@ NO_DOLLAR = "write columns without 'data$' before their names."
 SMOOTH = "s"
 #: Its argument that gives every group its own curve.
 _BY = "by"
+#: The basis of random effects, s(g, bs="re"), and their function, re(g).
+_BASIS = "bs"
+RANDOM = "re"
 #: Names of values, unless the data have such a column.
 CONSTANTS = {"TRUE": True, "FALSE": False, "pi": math.pi}
 
@@ -255,6 +258,15 @@ def dotted_name(node: ast.AST) -> str | None:
     ):
         return f"{head}.{unquoted(node.attr)}"
     return None
+
+
+def _is_random_basis(option: ast.keyword) -> bool:
+    value = option.value
+    return (
+        option.arg == _BASIS
+        and isinstance(value, ast.Constant)
+        and value.value == RANDOM
+    )
 
 
 def literal(node: ast.expr) -> Any:
@@ -808,10 +820,16 @@ class _Reader:
         raise self._misplaced()
 
     def _call(self, factor: Expression) -> Terms:
-        """A factor, or the product s(x):g that s(x, by=g) stands for."""
+        """A factor, the product s(x):g that s(x, by=g) stands for, or the term re(g)
+        that s(g, bs="re") stands for.
+        """
         tree: Any = factor.tree
         if not isinstance(tree, ast.Call) or dotted_name(tree.func) != SMOOTH:
             return self._term(factor)
+        kept = [option for option in tree.keywords if not _is_random_basis(option)]
+        if len(kept) < len(tree.keywords):
+            key = ast.unparse(ast.Call(ast.Name(RANDOM), tree.args, kept))
+            return self._term(Expression(key, unquoted(key)))
         groups = [option for option in tree.keywords if option.arg == _BY]
         if not groups:
             return self._term(factor)

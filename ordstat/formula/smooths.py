@@ -13,8 +13,8 @@ from .._typing import FloatArray, IntArray
 from ..checks import number, one_of, whole
 from ..exceptions import FormulaError, OptionError
 from .names import ColumnName
-from .ordered_effects import ordered_terms, steps
-from .parse import SMOOTH, Expression, dotted_name, source
+from .ordered_effects import OrderedEffect, ordered_terms, steps
+from .parse import RANDOM, SMOOTH, Expression, dotted_name, source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 BASES = ("ps", "cr")
 #: What to write where smooth terms are refused.
-UNPENALISED_TERMS = "ns(x, df=4) in place of s(x), or x in place of smooth(x)"
+UNPENALISED_TERMS = (
+    "ns(x, df=4) in place of s(x), x in place of smooth(x), or (1 | g) in place of"
+    " re(g)"
+)
 #: Splines are cubic: four B-splines overlap.
 _ORDER = 4
 #: Share of the range by which the knots of a P-spline reach beyond the data [mgcv].
@@ -229,7 +232,10 @@ class SmoothTerm:
     beside : ColumnName or None
         The column of other factors that multiplies it.
     levels : tuple
-        Levels of an ordered predictor, smooth(x); empty for curves.
+        Levels of an ordered predictor, smooth(x), or groups of random effects, re(g);
+        empty for curves.
+    random : bool
+        Whether the levels are groups of random effects.
     """
 
     label: str
@@ -237,11 +243,22 @@ class SmoothTerm:
     factor: Expression
     beside: ColumnName | None = None
     levels: tuple[Any, ...] = ()
+    random: bool = False
+
+    @property
+    def ordered(self) -> bool:
+        """Whether it is smooth(x), of an ordered predictor."""
+        return bool(self.levels) and not self.random
 
 
 def is_smooth(tree: ast.expr) -> bool:
     """Whether an expression is s(...)."""
     return isinstance(tree, ast.Call) and dotted_name(tree.func) == SMOOTH
+
+
+def is_random(tree: ast.expr) -> bool:
+    """Whether an expression is re(...)."""
+    return isinstance(tree, ast.Call) and dotted_name(tree.func) == RANDOM
 
 
 def _check_place(role: str, factor: Expression) -> None:
@@ -269,7 +286,7 @@ def _check_lines(
     names: Sequence[SmoothTerm],
     blocks: Sequence[SmoothBlock],
 ) -> None:
-    """FormulaError if the straight line of a smooth, or all of smooth(x), is a
+    """FormulaError if the straight line of a smooth, or all of smooth(x) or re(x), is a
     combination of other columns: nothing would determine it, or leave it an effect.
     """
     penalised = np.concatenate([block.columns for block in blocks])
@@ -297,7 +314,7 @@ def _check_levels_left(
     name: SmoothTerm, columns: FloatArray, basis: FloatArray
 ) -> None:
     """FormulaError if an orthonormal basis of other columns holds all columns of
-    smooth(x), as those of the factor x do.
+    smooth(x) or re(x), as those of the factor x do.
     """
     rest = columns - basis @ (basis.T @ columns)
     size = np.linalg.norm(columns, axis=0)
@@ -308,25 +325,34 @@ def _check_levels_left(
         )
 
 
-def _ordered_smooth(factor: Expression, coding: Coding) -> SmoothTerm:
+def _levels_term(
+    factor: Expression, coding: Coding, effect: OrderedEffect
+) -> SmoothTerm:
     variable = source(cast(Any, factor.tree).args[0])
     return SmoothTerm(
-        label=f"smooth({variable})",
+        label=f"{effect.kind}({variable})",
         variable=variable,
         factor=factor,
         levels=coding.levels,
+        random=effect.kind == "re",
     )
 
 
-def _penalised_steps(
-    columns: slice, coding: Coding, weight: float | None
+def _penalised_levels(
+    columns: slice, coding: Coding, effect: OrderedEffect
 ) -> SmoothBlock:
-    """The effects of levels against the lowest, whose squared steps are penalised."""
-    differences = steps(len(coding.levels) - 1)
+    """The effects of the levels, of which those of groups add up to 0, as their mean is
+    part of the thresholds. Penalised are the squared effects of groups, re(g), and the
+    squared steps of smooth(x).
+    """
+    penalised = steps(len(coding.levels) - 1)
+    if effect.kind == "re":
+        assert coding.matrix is not None
+        penalised = coding.matrix
     return SmoothBlock(
         columns=np.arange(columns.start, columns.stop),
-        penalty=differences.T @ differences,
-        weight=weight,
+        penalty=penalised.T @ penalised,
+        weight=effect.weight,
     )
 
 
@@ -350,10 +376,10 @@ def smooth_terms(
     found = _curves(spec, location)
     for term, factor, coding in ordered_terms(spec):
         assert coding.effect is not None
-        if coding.effect.kind == "smooth":
+        if coding.effect.kind in ("smooth", "re"):
             columns = location.terms[term.label]
-            block = _penalised_steps(columns, coding, coding.effect.weight)
-            found.append((_ordered_smooth(factor, coding), block))
+            block = _penalised_levels(columns, coding, coding.effect)
+            found.append((_levels_term(factor, coding, coding.effect), block))
     if not found:
         return (), None
     names, blocks = zip(*found, strict=True)

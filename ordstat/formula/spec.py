@@ -404,17 +404,15 @@ class FormulaSpec:
 
     @cached_property
     def curves(self) -> list[tuple[str, Term, frozenset[ColumnName]]]:
-        """Terms with several columns of numbers, as splines have: role of their side,
-        term, columns.
+        """Terms with several columns of numbers, as splines have, or of random effects
+        re(g): role of their side, term, columns.
         """
         curves = []
         for role, side in self.by_role.items():
             full_of_terms = full_codings(side.terms)
             for term, full in zip(side.terms, full_of_terms, strict=True):
                 codings = [self.codings[key] for key in term.keys]
-                if any(
-                    not coding.levels and len(coding.suffixes) > 1 for coding in codings
-                ):
+                if any(coding.without_meaning for coding in codings):
                     curves.append(
                         (role, term, frozenset(term_names(term, full, self.codings)))
                     )

@@ -27,6 +27,10 @@ _ORDERED_NOTE = (
     "smooth(x): an edf of 0 is no effect; p: test that all levels have the same effect"
     " [Wood 2013, Biometrika 100, 1005]."
 )
+_GROUP_NOTE = (
+    "re(g): sd is the standard deviation of the effects of groups (REML); p: it is 0"
+    " [Wood 2013, Biometrika 100, 1005]."
+)
 
 
 def smooth_tests(r: LikelihoodResults) -> NotedFrame:
@@ -46,34 +50,61 @@ def smooth_tests(r: LikelihoodResults) -> NotedFrame:
         },
         index=[smooth.label for smooth in r.design.smooths],
     )
-    formats = {"edf": ".2f", "ref_df": ".2f", "chisq": ".2f", "lambda": ".4g"}
-    curved = [_NOTE] if r.curve_coefficients.size else []
-    notes = [*curved, *ordered_notes(r)]
+    random = np.array([smooth.random for smooth in r.design.smooths])
+    if random.any():
+        table.insert(2, "sd", np.where(random, 1.0 / np.sqrt(found.lambdas), np.nan))
+    formats = {
+        "edf": ".2f",
+        "ref_df": ".2f",
+        "chisq": ".2f",
+        "lambda": ".4g",
+        "sd": ".3f",
+    }
+    curves = any(not smooth.levels for smooth in r.design.smooths)
+    notes = [*([_NOTE] if curves else []), *ordered_notes(r)]
     return NotedFrame.of(table, notes, "Smooth terms", formats)
 
 
 def ordered_notes(r: LikelihoodResults) -> list[str]:
-    """A note on smooth terms of ordered predictors, if there are any."""
-    ordered = any(smooth.levels for smooth in r.design.smooths)
-    return [_ORDERED_NOTE] if ordered else []
+    """Notes on smooth terms of ordered predictors, and on random effects, if there are
+    any.
+    """
+    ordered = any(smooth.ordered for smooth in r.design.smooths)
+    random = any(smooth.random for smooth in r.design.smooths)
+    return [*([_ORDERED_NOTE] if ordered else []), *([_GROUP_NOTE] if random else [])]
 
 
 def curve_notes(r: LikelihoodResults) -> list[str]:
-    """A note on the coefficients of curves, for a table that does not print them."""
-    count = r.curve_coefficients.size
-    if not count:
+    """Notes on the coefficients of curves and on the effects of groups, for a table
+    that does not print them.
+    """
+    if r.fit.smooths is None:
         return []
-    assert r.fit.smooths is not None
-    terms = [
-        f"{smooth.label} edf {edf:.2f}"
-        for smooth, edf in zip(r.design.smooths, r.fit.smooths.edf, strict=True)
-        if not smooth.levels
-    ]
-    return [
-        f"Not printed: {count} coefficients of curves, without meaning one by one"
-        f" ({', '.join(terms)}; 1 is a straight line). Use .smooths() for tests,"
-        " .plot.smooths() for the curves."
-    ]
+    curves, groups = [], []
+    count = 0
+    blocks = r.design.sample.smooths or ()
+    for smooth, block, edf in zip(
+        r.design.smooths, blocks, r.fit.smooths.edf, strict=True
+    ):
+        words = f"{smooth.label} edf {edf:.2f}"
+        if smooth.random:
+            groups.append(f"those of {len(smooth.levels)} groups, {words}")
+        elif not smooth.levels:
+            curves.append(words)
+            count += block.columns.size
+    notes = []
+    if curves:
+        notes.append(
+            f"Not printed: {count} coefficients of curves, without meaning one by one"
+            f" ({', '.join(curves)}; 1 is a straight line). Use .smooths() for tests,"
+            " .plot.smooths() for the curves."
+        )
+    if groups:
+        notes.append(
+            f"Not printed: random effects, {'; '.join(groups)}. Use .smooths() for"
+            " their standard deviation, .smooth_curves() for the effects."
+        )
+    return notes
 
 
 def smooth_curves(r: LikelihoodResults, level: float) -> pd.DataFrame:
@@ -123,15 +154,18 @@ def _points(
     r: LikelihoodResults, smooth: SmoothTerm, block: SmoothBlock
 ) -> tuple[Any, FloatArray]:
     """Values of the variable, and the columns of the smooth there, which add up to 0
-    over the rows of the fit.
+    over the rows of the fit, those of random effects over the groups.
     """
     if not smooth.levels:
         state: Any = r.design.spec.states[smooth.factor.key]
         low, high = state.ends
         x = np.linspace(low, high, _POINTS)
         return x, state(x)
+    levels = r.design.spec.codings[smooth.factor.key].matrix
+    assert levels is not None
+    if smooth.random:
+        return list(smooth.levels), levels
     sample = r.design.sample
     columns = sample.X[:, block.columns]
     mean = np.average(columns, axis=0, weights=sample.weights)
-    levels = np.eye(len(smooth.levels))[:, 1:]
     return list(smooth.levels), np.asarray(levels - mean)

@@ -396,8 +396,9 @@ def _rows_of(r: LikelihoodResults, kind: str) -> IntArray:
 def _smooth_table(r: LikelihoodResults) -> Table:
     """Degrees of freedom and tests of the smooth terms."""
     tests = pd.DataFrame(smooth_tests(r)).drop(columns="lambda")
-    frame = tests.set_axis(["edf", "Ref. df", "chi2", "p"], axis=1)
-    formats = {"edf": ".2f", "Ref. df": ".2f", "chi2": ".2f", "p": "p"}
+    heads = {"ref_df": "Ref. df", "chisq": "chi2", "p_value": "p"}
+    frame = tests.rename(columns=heads)
+    formats = {"edf": ".2f", "Ref. df": ".2f", "sd": ".3f", "chi2": ".2f", "p": "p"}
     return Table(title=SMOOTHS, frame=frame, formats=formats, role="smooths")
 
 

@@ -268,8 +268,10 @@ class LikelihoodResults(OrdinalResults):
 
     @property
     def curve_coefficients(self) -> IntArray:
-        """Positions of the coefficients of curves, which have no meaning one by one."""
-        curves = [smooth for smooth in self.design.smooths if not smooth.levels]
+        """Positions of the coefficients of curves and of random effects re(g), which
+        tables do not print.
+        """
+        curves = [smooth for smooth in self.design.smooths if not smooth.ordered]
         return self._of_smooths(curves)
 
     def _of_smooths(self, chosen: Sequence[SmoothTerm]) -> IntArray:
@@ -2178,7 +2180,7 @@ class LikelihoodResults(OrdinalResults):
         return discrimination_series(self)
 
     def smooths(self) -> NotedFrame:
-        """Tests of the smooth terms s(x) and smooth(x): is the curve 0 everywhere?
+        """Tests of the smooth terms s(x), smooth(x) and re(g): is the effect always 0?
 
         Returns
         -------
@@ -2189,7 +2191,8 @@ class LikelihoodResults(OrdinalResults):
             smoothing parameter [Wood 2013, Biometrika 100, 221-228]. For an ordered
             predictor, smooth(x), an edf of 0 means no effect, ref_df is the number of
             steps, and the test is the one for fully penalised effects [Wood 2013,
-            Biometrika 100, 1005-1010].
+            Biometrika 100, 1005-1010]. So it is for random effects re(g), which also
+            have a column sd, their standard deviation.
 
         Raises
         ------
@@ -2219,11 +2222,11 @@ class LikelihoodResults(OrdinalResults):
         Returns
         -------
         DataFrame
-            100 rows for each s(x), and one for each level of smooth(x): smooth, x,
-            estimate, std_error, lower, upper. A curve sums to 0 over the rows of the
-            fit. Confidence intervals are those of the curve without the thresholds, and
-            allow for the estimated smoothing parameter (`unconditional=TRUE` of R's
-            mgcv).
+            100 rows for each s(x), and one for each level of smooth(x) or group of
+            re(g): smooth, x, estimate, std_error, lower, upper. A curve sums to 0 over
+            the rows of the fit, random effects over the groups. Confidence intervals
+            are those of the curve without the thresholds, and allow for the estimated
+            smoothing parameter (`unconditional=TRUE` of R's mgcv).
 
         Raises
         ------

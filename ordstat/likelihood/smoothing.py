@@ -850,7 +850,10 @@ def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
     rows = sample.rows
     plain = f"write {UNPENALISED_TERMS}"
     refused = {
-        "random terms": (rows.random is not None, plain),
+        "random terms": (
+            rows.random is not None,
+            "write re(g) in place of (1 | g), or ns(x, df=4) in place of s(x)",
+        ),
         "cluster=": (sample.cluster is not None, plain),
         "censored answers": (sample.highest is not None, plain),
         "penalty=ElasticNet(...)": (method.elastic_net is not None, plain),

@@ -19,11 +19,14 @@ _HEIGHT = 2.9
 _WIDTH = 3.3
 #: Most rows in a rug; of more, the values at evenly spaced ranks are drawn.
 _RUG = 500
+#: The names of more groups are left out.
+_MOST_GROUP_NAMES = 15
 
 
 def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
     """A panel for each smooth: the curve, its band, and the observed values; for an
-    ordered predictor a point with its confidence interval at each level.
+    ordered predictor or random effects a point with its confidence interval at each
+    level.
     """
     names = list(dict.fromkeys(data["smooth"]))
     columns = style.columns_for(len(names))
@@ -39,7 +42,7 @@ def draw_smooths(sheet: Sheet, data: pd.DataFrame, results: Any) -> list[Axes]:
     ):
         curve = data[data["smooth"] == smooth.label]
         if smooth.levels:
-            _levels(panel, curve, smooth.levels)
+            _levels(panel, curve, smooth)
         else:
             _curve(panel, curve)
             _rug(panel, _values_at_rows(results, smooth, block))
@@ -61,12 +64,20 @@ def _curve(ax: Axes, curve: pd.DataFrame) -> None:
     ax.plot(x, curve["estimate"], color=style.RIGHT)
 
 
-def _levels(ax: Axes, effects: pd.DataFrame, levels: tuple[Any, ...]) -> None:
-    """A point and its limits for each level."""
+def _levels(ax: Axes, effects: pd.DataFrame, smooth: SmoothTerm) -> None:
+    """A point and its limits for each level, groups of random effects by their
+    effects.
+    """
+    if smooth.random:
+        effects = effects.sort_values("estimate")
     places = np.arange(len(effects))
+    width = 0.0 if smooth.random else 0.8
     ax.vlines(places, effects["lower"], effects["upper"], colors=[style.RIGHT])
-    ax.plot(places, effects["estimate"], color=style.RIGHT, marker="o", linewidth=0.8)
-    style.column_labels(ax, [style.value_words(level) for level in levels])
+    ax.plot(places, effects["estimate"], color=style.RIGHT, marker="o", linewidth=width)
+    if smooth.random and len(effects) > _MOST_GROUP_NAMES:
+        ax.set_xticks([])
+    else:
+        style.column_labels(ax, [style.value_words(level) for level in effects["x"]])
     ax.set_xlim(-0.5, len(effects) - 0.5)
 
 

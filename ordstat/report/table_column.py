@@ -13,8 +13,8 @@ import pandas as pd
 from .._typing import IntArray
 from ..checks import flag, fraction, one_of, whole
 from ..formula.names import Parameter, shown_term
-from ..formula.parse import Term
-from ..formula.smooths import is_smooth
+from ..formula.parse import Expression, Term
+from ..formula.smooths import is_random, is_smooth
 from .cells import count, short_p_value
 from .ratios import Ratio, ratio_of
 from .sections import observations
@@ -250,7 +250,7 @@ class FitColumn:
         terms = self.fitted.design.spec.curves if self.inferential else ()
         for kind, term, columns in terms:
             hypothesis = f"scale.{term.label}" if kind == "scale" else term.label
-            if any(is_smooth(factor.tree) for factor in term.factors):
+            if any(_is_penalised(factor) for factor in term.factors):
                 values, words = _smooth_tested(self.fit, term)
             else:
                 values, words = _tested(self.fit.test(hypothesis))
@@ -519,12 +519,17 @@ class FitColumn:
         return names | {term.group for term in spec.random}
 
 
+def _is_penalised(factor: Expression) -> bool:
+    return is_smooth(factor.tree) or is_random(factor.tree)
+
+
 def _smooth_tested(fit: Any, term: Term) -> tuple[pd.Series, str]:
-    """The p-value of a smooth, and its degrees of freedom in words; of the smooths of
-    several groups the degrees of freedom together.
+    """The p-value of a smooth, and its degrees of freedom in words, for re(g) after the
+    standard deviation; of the smooths of several groups the degrees of freedom
+    together.
     """
     tests = fit.smooths()
-    smooth = next(factor for factor in term.factors if is_smooth(factor.tree))
+    smooth = next(filter(_is_penalised, term.factors))
     beside = set(term.factors) - {smooth}
     own = []
     for place, name in enumerate(fit.design.smooths):
@@ -535,7 +540,10 @@ def _smooth_tested(fit: Any, term: Term) -> tuple[pd.Series, str]:
     table = tests.iloc[own]
     p_value = table["p_value"].iloc[0] if len(own) == 1 else np.nan
     values = pd.Series(dict.fromkeys(_VALUES, np.nan) | {"p_value": p_value})
-    return values, f"edf {table['edf'].sum():.2f}"
+    edf = f"edf {table['edf'].sum():.2f}"
+    if is_random(smooth.tree):
+        return values, f"SD {table['sd'].iloc[0]:.2f}, {edf}"
+    return values, edf
 
 
 def _tested(test: pd.DataFrame) -> tuple[pd.Series, str]:
