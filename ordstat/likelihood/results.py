@@ -1100,8 +1100,8 @@ class LikelihoodResults(OrdinalResults):
 
         References
         ----------
-        Long & Freese (2014), *Regression models for categorical dependent variables
-        using Stata*, ch. 7.
+        Long & Freese (2014), Regression models for categorical dependent variables
+        using Stata, ch. 7.
 
         Examples
         --------
