@@ -1184,6 +1184,11 @@ class OrdinalResults:
             One part in full, or all parts; by default one screen of the most important
             figures.
 
+        Returns
+        -------
+        Summary
+            Prints as text, and as HTML in a notebook; `.tables` has its data frames.
+
         Raises
         ------
         OptionError

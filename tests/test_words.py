@@ -559,3 +559,11 @@ def test_a_name_whose_counterpart_the_fit_lacks():
     fit = ordfit(FORMULA, WINE)
     with pytest.raises(AttributeError, match="Use a random term such as"):
         fit.VarCorr  # noqa: B018
+
+
+@pytest.mark.parametrize("name", ["or_", "odds_ratios", "oddsratio"])
+def test_other_names_of_odds_ratios(name):
+    """oddsratio() as in R's questionr, fmsb and epitools."""
+    fit = ordfit(FORMULA, WINE)
+    with pytest.raises(AttributeError, match=r"Use \.tidy\(exponentiate=True\)"):
+        getattr(fit, name)

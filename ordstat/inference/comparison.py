@@ -218,7 +218,7 @@ def check_same_rows(first: LikelihoodResults, other: LikelihoodResults) -> None:
         )
     if not isinstance(getattr(other, "fit", None), LikelihoodFit):
         raise OptionError(
-            f"anova compares likelihood fits; got a {type(other).__name__}."
+            f"anova compares likelihood fits; got one of type {type(other).__name__}."
         )
     a = first.design
     b = other.design

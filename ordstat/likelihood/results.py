@@ -535,6 +535,11 @@ class LikelihoodResults(OrdinalResults):
         labels : dict of str to str, optional
             Text for variables or terms, such as {"age": "Age (years)"}.
 
+        Returns
+        -------
+        Summary
+            Prints as text, and as HTML in a notebook; `.tables` has its data frames.
+
         Raises
         ------
         OptionError

@@ -41,8 +41,8 @@ class OnlineResults(OrdinalResults):
 
     @cached_property
     def mistake_bound(self) -> MistakeBound:
-        """sum |y - yhat| during learning, and its upper bound if rows are rank
-        separable.
+        """Mistakes during learning, sum |y - yhat|, with their upper bound if the rows
+        are rank separable.
         """
         return cast(
             MistakeBound,
