@@ -177,6 +177,19 @@ def test_names_of_rows_stay_while_a_table_is_scrolled(browser: Any) -> None:
     page.close()
 
 
+def test_pictures_are_wide_enough_to_read_on_a_telephone(browser: Any) -> None:
+    """Their boxes scroll, by the keyboard too, and the page does not."""
+    page = browser.new_page(viewport={"width": 400, "height": 900})
+    page.goto((SITE / "getting-started.html").as_uri())
+    picture = page.locator(".cell_output img").first
+    page.wait_for_function(
+        "document.querySelector('.cell_output:has(img)').tabIndex === 0"
+    )
+    assert picture.bounding_box()["width"] >= 480
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.close()
+
+
 def audited(name: str, scheme: str) -> bool:
     """Pages take turns in the two views: an audit takes longer than all else here, and
     pages share their style.
