@@ -513,6 +513,9 @@ def _scales_of(
 def _scales_with_penalised_kept(sample: Sample) -> ColumnScales:
     """Means and deviations of the nominal and location columns. The columns of smooths
     and of ordered predictors are all kept, as penalties or limits determine them.
+
+    Those of one smooth have one deviation: beside an outlier some functions hardly
+    vary, and in units of their own the penalty would lose its digits.
     """
     smooths = [block.columns for block in sample.smooths or ()]
     stepped = [own.columns for own in sample.stepped or ()]
@@ -524,7 +527,11 @@ def _scales_with_penalised_kept(sample: Sample) -> ColumnScales:
     first = both.kept.size - rows.X.shape[1]
     kept = np.ones(both.kept.size, dtype=bool)
     kept[np.delete(np.arange(kept.size), first + columns)] = others.kept
-    return replace(both, kept=kept)
+    deviation = both.deviation.copy()
+    for own in smooths:
+        of_block = np.where(both.kept[first + own], deviation[first + own], 0.0)
+        deviation[first + own] = np.sqrt(np.mean(of_block**2))
+    return replace(both, deviation=deviation, kept=kept)
 
 
 def kept_columns(matrix: FloatArray, kept: BoolArray) -> FloatArray:

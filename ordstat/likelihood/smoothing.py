@@ -558,13 +558,16 @@ class RestrictedLikelihood:
 
     def limited(self, point: RestrictedPoint, step: FloatArray) -> FloatArray:
         """The step of psi with its part of rho limited, or all the way to a straight
-        line.
+        line; a shorter step, where V falls along that.
         """
         size = self.outer.size
         away = np.maximum(self.bends(point) / _STRAIGHT, 1.0)
         rho = np.clip(step[size:], -_CAP, _CAP)
         rho = np.where(self.rising(point, step), np.log(away) + _BELOW, rho)
-        return np.append(step[:size], rho)
+        limited = np.append(step[:size], rho)
+        if point.gradient @ limited > 0.0:
+            return limited
+        return np.asarray(step * (_CAP / max(np.abs(step[size:]).max(), _CAP)))
 
     def leads_to(
         self, known: RestrictedPoint, point: RestrictedPoint, step: FloatArray
@@ -904,10 +907,11 @@ def smooth_estimate(
         if variances.max() < _LARGEST_ERROR**2:
             point = restricted.at(start.x, rho)
     if point is None:
+        given = "" if restricted.estimated.all() else ", or give another sp"
         raise DataError(
             "The effects must have finite estimates; they grow without bound. Rows of a"
             " factor or along a straight line are probably all at the lowest or"
-            " highest level: leave out the term, or merge levels."
+            f" highest level: leave out the term, or merge levels{given}."
         )
     point, values, ended = _highest(restricted, point, estimation.max_iter)
     edf, reference = restricted.edf(point)

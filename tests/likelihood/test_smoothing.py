@@ -12,6 +12,7 @@ from seams import build, resolve
 import ordstat
 from ordstat import ElasticNet, ordfit
 from ordstat.exceptions import DataError, FormulaError, OptionError
+from ordstat.likelihood import smoothing
 from ordstat.likelihood.smoothing import RestrictedLikelihood
 
 REFERENCE = Path(__file__).parents[1] / "golden" / "reference"
@@ -50,6 +51,80 @@ def test_mgcv(case):
     expected = reference["parametric_se"]
     errors = np.sqrt(np.diag(given)[:2])
     np.testing.assert_allclose(errors, [*expected.values()], rtol=1e-5)
+
+
+def test_random_effects_are_those_of_mgcv():
+    """The reference case of s(id, bs = "re")."""
+    path = REFERENCE / "cases" / "smooth900_ocat_re.json"
+    reference = json.loads(path.read_text())
+    data = pd.read_csv(REFERENCE / "data" / "smooth900.csv")
+    fit = ordfit("y ~ z + x1 + re(id)", data)
+    found = fit.fit.smooths
+    assert found.criterion == pytest.approx(reference["criterion"], abs=1e-6)
+    np.testing.assert_allclose(found.edf, [*reference["edf"].values()], atol=1e-5)
+    np.testing.assert_allclose(found.lambdas, [*reference["sp"].values()], rtol=1e-5)
+    assert fit.aic == pytest.approx(reference["AIC"], abs=0.01)
+    tests = reference["smooth_tests"]["columns"]
+    np.testing.assert_allclose(found.reference_df, tests["Ref.df"])
+    np.testing.assert_allclose(found.statistic, tests["Chi.sq"], rtol=1e-6)
+    assert found.p_value[0] < 1e-6
+    thresholds = reference["thresholds_without_intercept"]
+    np.testing.assert_allclose(fit.thresholds, thresholds, atol=1e-6)
+    new = pd.DataFrame(reference["newdata"]["columns"]).astype({"id": int})
+    p = fit.predict(new, type="prob").to_numpy()
+    np.testing.assert_allclose(p, reference["prob"]["values"], atol=1e-6)
+    of_groups = fit.smooth_curves().set_index("x")["estimate"]
+    expected = [row[2] for row in reference["terms"]["values"]]
+    np.testing.assert_allclose(of_groups[new["id"]], expected, atol=1e-5)
+    assert of_groups.sum() == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("outlier", "criterion", "edf", "close"),
+    [(20.0, 530.84261195854, 2.97692316, 1e-5), (1000.0, 544.130981, 1.0, 1e-4)],
+)
+def test_one_row_far_from_the_others(outlier, criterion, edf, close):
+    """Most functions then have no row. By R's mgcv 1.8-41: gam(y ~ z + s(x0, bs =
+    "ps"), ocat(R = 4), data, method = "REML").
+    """
+    data = DATA.copy()
+    data.loc[5, "x0"] = outlier
+    found = ordfit("y ~ z + s(x0)", data).fit.smooths
+    assert found.criterion == pytest.approx(criterion, abs=close)
+    assert found.edf[0] == pytest.approx(edf, abs=close)
+
+
+def test_a_curve_may_have_a_function_for_each_row():
+    """It is that of fewer functions, as the penalty takes over."""
+    data = DATA.head(150)
+    edf = [ordfit(f"y ~ s(x0, k={k})", data).fit.smooths.edf[0] for k in (75, 150)]
+    assert edf[0] == pytest.approx(edf[1], abs=0.02)
+
+
+def test_steps_that_are_shortened_lead_uphill(monkeypatch):
+    """Parts of a step that are cut one by one can lead downhill: the search then went
+    on in steps of 1e-8.
+    """
+    rng = np.random.default_rng(3)
+    for n, groups in ((300, 12), (2000, 100)):
+        g = rng.integers(0, groups, n)
+        x = rng.uniform(size=n)
+        z = rng.normal(size=n)
+        effects = rng.normal(size=groups) * 0.8
+        score = 2 * np.sin(5 * x) + 0.5 * z + effects[g] + rng.logistic(size=n)
+    data = pd.DataFrame({"y": np.digitize(score, [0, 1.5, 3]), "x": x, "z": z, "g": g})
+    ended = []
+
+    def followed(*given):
+        ended.append(search(*given))
+        return ended[-1]
+
+    search = smoothing.search
+    monkeypatch.setattr(smoothing, "search", followed)
+    ordfit("y ~ z + s(x) + re(g)", data)
+    assert len(ended) == 2  # from rough curves, and from smooth ones
+    assert {len(values) < 30 for _, values, _ in ended} == {True}
+    assert ended[0][0].value == pytest.approx(ended[1][0].value, abs=1e-6)
 
 
 def differences(design, method):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from expected import no_maximum, refused
+from reference_cases import load_case, matrix
 from scipy.optimize import approx_fprime, minimize
 
 from ordstat import OptionError, StereotypeLogit, choose_family, load, ordfit
@@ -59,6 +60,25 @@ def test_housing_is_that_of_vgam() -> None:
     first = fit.predict(dataset("housing").head(1), type="prob").iloc[0]
     vgam = [0.383415212817967, 0.281021541754182, 0.335563245427851]
     np.testing.assert_allclose(first, vgam, atol=1e-10)
+
+
+def test_the_reference_case_of_vgam() -> None:
+    """Of rrvglm the highest level is the base: its effects on a level are (phi_k - 1)
+    beta.
+    """
+    case = load_case("sim800_vgam_stereotype")
+    fit = ordfit("y ~ x1 + x2 + f", case.frame(), "stereotype")
+    tight = case.raw["tight"]
+    assert fit.loglik == pytest.approx(tight["logLik"], abs=1e-9)
+    expected = tight["coefficients"]
+    lowest = [expected[name] for name in ("x1", "x2", "fmid", "fhi")]
+    np.testing.assert_allclose(fit.coef, np.negative(lowest), atol=1e-7)
+    against = matrix(case.raw["coef_matrix"])
+    phi = fit.params[["phi.2", "phi.3"]]
+    np.testing.assert_allclose(1.0 - phi, against.loc["x1"][1:] / lowest[0], atol=1e-7)
+    head = matrix(case.raw["fitted_head"])
+    p = fit.predict(type="prob").head(len(head))
+    np.testing.assert_allclose(p, head, atol=1e-7)
 
 
 def test_it_lies_between_adjacent_categories_and_the_multinomial_logit() -> None:
