@@ -545,8 +545,8 @@ class OrdinalResults:
         pandas.DataFrame
             The data with `.fitted` (the predicted level), `.score`, `.prob_<level>` if
             the method has probabilities, and `.left_margin` and `.right_margin` if the
-            response is known. Voting methods have `.votes_<level>` instead of scores
-            and margins.
+            method has margins and the response is known. Voting methods have
+            `.votes_<level>` instead of scores and margins.
 
         Raises
         ------
@@ -716,6 +716,8 @@ class OrdinalResults:
         ------
         OptionError
             A negative margin, or normalised=True where the potential has no norm.
+        UnavailableError
+            The method has no margins.
 
         Examples
         --------

@@ -369,7 +369,7 @@ class PooledResults:
         self, exponentiate: bool = False, level: float = 0.95, per: Any = None
     ) -> pd.DataFrame:
         """One row per parameter: term, estimate, std_error, statistic, df, p_value,
-        conf_low, conf_high, riv, fmi and kind.
+        conf_low, conf_high, riv, fmi and coef_type.
 
         Standard deviations of random effects are pooled on the log scale, correlations
         on Fisher's z scale.
@@ -389,8 +389,8 @@ class PooledResults:
         return tidy_pooled(self, exponentiate, level, per)
 
     def glance(self) -> pd.DataFrame:
-        """One row: nobs, n_imputations, edf, df_complete, the largest fmi, and the test
-        of all effects (D1).
+        """One row: nobs, n_imputations, edf, df_complete, fmi (the largest), the test
+        of all effects (D1; wald_F, wald_df, wald_df_resid, wald_p_value) and converged.
 
         Likelihoods, AIC and R2 of fits to imputed data cannot be pooled.
         """

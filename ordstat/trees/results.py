@@ -103,9 +103,9 @@ class TreeResults(RoundsResults, ShareResults):
 
     @property
     def rounds(self) -> pd.DataFrame:
-        """One row for each round: weighted error (NaN without weights) and vote. If
-        thresholds are boosted separately, each has its own columns, with a vote of 0
-        after it ended.
+        """One row for each round: columns error (weighted, NaN without weights) and
+        vote. If the trees of the thresholds vote separately, each threshold has its own
+        columns; its vote is 0 after its boosting has ended.
         """
         errors = self.fit.errors
         round_weights = self.fit.votes.round_weights
@@ -168,7 +168,8 @@ class TreeResults(RoundsResults, ShareResults):
         pandas.DataFrame
             Index: node 1 is the root, and 2i and 2i + 1 are the children of i. Columns
             cut (the condition from the parent to this node), weight, deviance, level
-            (predicted), leaf, and the share of each level.
+            (predicted), leaf, and the share of each level. The tree of a threshold has
+            the shares of its two sides, "<= low" and "> low".
 
         Raises
         ------
