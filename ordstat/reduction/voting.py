@@ -448,8 +448,8 @@ _SOURCES = {
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneVersusAll(VotingMethod):
-    """K binary classifiers "is it level k?"; the largest score wins [Lin 2008, alg.
-    2.4-2.6].
+    """One-versus-all classification by K binary classifiers "is it level k?"; the
+    largest score wins [Lin 2008, alg. 2.4-2.6].
 
     Row n has weight c_max - c[k] in the problem of its level and c[k] - c_min in the
     others (eq. 2.5), times its case weight. With the classification cost all weights
@@ -479,8 +479,8 @@ class OneVersusAll(VotingMethod):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OneVersusOne(VotingMethod):
-    """K (K - 1) / 2 binary classifiers "j rather than i?"; the level with most wins is
-    chosen [Lin 2008, alg. 2.7-2.9].
+    """One-versus-one classification by K (K - 1) / 2 binary classifiers "j rather than
+    i?"; the level with most wins is predicted [Lin 2008, alg. 2.7-2.9].
 
     For the pair i, j the right answer for row n is the level with the smaller cost. Its
     weight, times the case weight, is |c_n[i] - c_n[j]| (eq. 2.6). With
@@ -532,8 +532,8 @@ class OneVersusOne(VotingMethod):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CostTransform(VotingMethod):
-    """Classification of examples whose labels represent their costs [Lin 2008, alg. 2.2
-    and 2.3].
+    """Cost-sensitive classification by weighted or relabelled examples that represent
+    the costs [Lin 2008, alg. 2.2 and 2.3].
 
     Row n becomes examples with the labels l = 1..K and the weights q_n[l] = max_k
     c_n[k] - c_n[l] (eq. 2.2). The weighted classification error of any classifier on

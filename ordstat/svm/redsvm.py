@@ -644,8 +644,8 @@ class SVOREXC(KernelMachine):
 @with_option_hints
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RankBoundarySVM(KernelMachine):
-    """Large margin rank boundaries: a potential learned from pairs of rows [Herbrich,
-    Graepel & Obermayer 2000].
+    """Ranking support vector machine (large margin rank boundaries), which learns from
+    pairs of rows [Herbrich, Graepel & Obermayer 2000].
 
     Minimises 1/2 |v|^2 + C sum over pairs of w_i w_j [1 - (<v, phi(x_i)> - <v,
     phi(x_j)>)]_+, over all pairs with y_i > y_j, w the case weights. The boundaries
