@@ -269,9 +269,10 @@ def _check_place(role: str, factor: Expression) -> None:
     if not inside:
         return
     if role != "location":
+        where = role if role == "random terms" else f"{role}="
         raise FormulaError(
             f"{factor.label!r} must be an effect that all levels share, not one of"
-            f" {role}= or of method='multinomial'. Use ns(x, df=4) there."
+            f" {where} or of method='multinomial'. Use ns(x, df=4) there."
         )
     if not is_smooth(factor.tree) or len(inside) > 1:
         raise FormulaError(
@@ -373,6 +374,9 @@ def smooth_terms(
     for role, side in spec.by_role.items():
         for factor in side.factors.values():
             _check_place(role, factor)
+    for random in spec.location.random:
+        for factor in random.columns.factors.values():
+            _check_place("random terms", factor)
     found = _curves(spec, location)
     for term, factor, coding in ordered_terms(spec):
         assert coding.effect is not None

@@ -225,6 +225,8 @@ def test_what_smooths_do_not_go_with_is_refused(options):
         ("y ~ s(x0, by=x1)", "numeric"),
         ("y ~ s(x0):s(x1)", "product of smooths"),
         ("y ~ I(s(x0) ^ 2)", "term of its own"),
+        ("y ~ x1 + (s(x0, k=5) | id)", "not one of random terms"),
+        ("y ~ x1 + (0 + s(x0, k=5) || id)", "not one of random terms"),
         ("y ~ s(x0, k=3)", "k must be"),
     ],
 )
