@@ -253,7 +253,8 @@ class Plots:
         self, ax: Axes | None = None, *, bins: int = 40, **looks: Unpack[Looks]
     ) -> Any:
         """Latent scores of the observations by observed level, with the thresholds and
-        the interval of each level.
+        the interval of each level; of likelihood models also the density of the random
+        error around the mean score.
 
         If thresholds differ between observations (nominal effects), their mean and
         range are drawn. Observations with an infinite score are left out with a

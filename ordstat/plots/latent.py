@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _SAME = 1e-9
 #: Least share of the axis that the bins of the scores cover.
 _LEAST_SHARE = 0.4
+#: Points of the density of the error.
+_POINTS = 200
 
 
 def latent_frame(results: Any, bins: int) -> pd.DataFrame:
@@ -132,10 +134,14 @@ def _left_out(placed: _Placed) -> str:
 
 
 def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
-    """Histograms of the levels over the intervals between the mean thresholds."""
+    """Histograms of the levels over the intervals between the mean thresholds, and of a
+    likelihood model the density of the random error.
+    """
     levels = results.levels
     sample = results.design.sample
-    ax = sheet.axes(height=1.3 + 0.42 * len(levels))
+    has_error = bool(results.method.likelihood)
+    n_rows = len(levels) + has_error
+    ax = sheet.axes(height=1.3 + 0.42 * n_rows)
     placed = _placed(results)
     thresholds = placed.thresholds[placed.rows]
     weights = sample.case_weights[placed.rows]
@@ -151,9 +157,14 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     ax.set_xlim(low, high)
     cuts = np.concatenate([[low], np.maximum.accumulate(mean), [high]])
     _draw_levels(ax, data, levels, np.clip(cuts, low, high))
-    ax.set_ylim(-0.1, len(levels))
-    places = [k + 0.3 for k in range(len(levels))]
-    style.row_labels(ax, places, [sheet.name(level) for level in levels])
+    ax.set_ylim(-0.1, n_rows)
+    places = [k + 0.3 for k in range(n_rows)]
+    names_of_rows = [sheet.name(level) for level in levels]
+    if has_error:
+        middle = np.average(placed.scores[placed.rows], weights=weights)
+        _draw_error(ax, results.family.link.pdf, float(middle), len(levels))
+        names_of_rows.append("random error")
+    style.row_labels(ax, places, names_of_rows)
     names = results.threshold_names
     score = _with_thresholds(_named_score(results, placed), names)
     if not placed.rows.all():
@@ -163,13 +174,26 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
     right = ax.get_yaxis_transform()
     counted = counted_weights(results) * placed.rows
     sizes = np.bincount(sample.y, counted, len(levels))
-    for place, n in zip(places, sizes, strict=True):
+    for place, n in zip(places[: len(levels)], sizes, strict=True):
         words = f"n = {n:.6g}"
         style.note(ax, words, (1.0, place), (4, 0), right, color=style.MUTED)
     style.threshold_lines(ax, mean, names)
     largest = np.nanmax(np.abs(mean[np.isfinite(mean)]), initial=1.0)
     _draw_ranges(ax, least, most, _SAME * largest)
     return ax
+
+
+def _draw_error(
+    ax: Axes, density: Callable[[FloatArray], FloatArray], middle: float, place: int
+) -> None:
+    """The density of the latent variable (score + error) of a row with a score in the
+    middle, as far as the axis goes.
+    """
+    x = np.linspace(*ax.get_xlim(), _POINTS)
+    heights = density(x - middle)
+    top = place + 0.85 * heights / heights.max()
+    ax.fill_between(x, place, top, color=style.MUTED, alpha=0.35, linewidth=0, zorder=4)
+    ax.axhline(place, color=style.MUTED, linewidth=0.5, zorder=3)
 
 
 def _named_score(results: Any, placed: _Placed) -> str:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from expected import refused
 from scipy import stats
+from scipy.special import expit
 
 from ordstat import datasets, ordfit
 
@@ -232,3 +233,24 @@ def test_margins_of_a_rule_that_is_all_zero_are_zero():
         counts = ordfit("y ~ x", data, "svor-exc").plot.margins(bins=5, draw=False)
     assert counts.loc[counts["weight"] > 0, "from"].tolist() == [0.0, 0.0]
     assert counts["weight"].sum() == 12.0
+
+
+@pytest.mark.parametrize("name", ["wine", "two"])
+def test_latent_shows_the_density_of_the_error_around_the_mean_score(fits, name):
+    fit = fits[name]
+    ax = fit.plot.latent(bins=10)
+    (area,) = ax.collections
+    outline = area.get_paths()[0].vertices
+    K = len(fit.levels)
+    above = outline[outline[:, 1] > K]
+    mean = np.average(fit.fit.scores, weights=fit.design.sample.weights)
+    logistic = 4.0 * expit(above[:, 0] - mean) * expit(mean - above[:, 0])
+    assert above[:, 1].max() == pytest.approx(K + 0.85)
+    np.testing.assert_allclose(above[:, 1] - K, 0.85 * logistic, rtol=2e-3)
+    labels = [text.get_text() for text in ax.get_yticklabels()]
+    assert labels[-1] == "random error"
+
+
+def test_latent_of_a_machine_has_no_random_error(fits):
+    ax = fits["margin"].plot.latent(bins=10)
+    assert not ax.collections
