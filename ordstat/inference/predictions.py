@@ -89,18 +89,31 @@ def prediction_with_errors(
     target = r.target(newdata)
     check_has_errors(r, type, se)
     chosen = r if vcov is None else r.with_vcov(vcov)
-    level_note = (
-        () if interval is None else (f"{100 * level:g}% confidence intervals.",)
-    )
-    asked_notes = () if asked is None else asked.notes
-    notes = (*asked_notes, *level_note, *chosen.standard_error_notes)
     if asked is not None and type == "quantile":
         frame = _quantiles_with_limits(chosen, target, asked, level)
     else:
         frame = _with_errors(chosen, target, type, asked, se, interval, level)
+    limits_at = None if interval is None else level
+    return noted_predictions(chosen, frame, type, asked, limits_at)
+
+
+def noted_predictions(
+    r: LikelihoodResults,
+    frame: pd.DataFrame,
+    type: str,
+    asked: Asked | None,
+    level: float | None,
+    notes: Sequence[str] = (),
+) -> NotedFrame:
+    """Predictions with errors or limits (at a level), their title and their notes,
+    after `notes`.
+    """
+    asked_notes = () if asked is None else asked.notes
+    limits = () if level is None else (f"{100 * level:g}% confidence intervals.",)
     if isinstance(frame.index, pd.RangeIndex):  # tables do not print its labels
         frame.index = pd.Index(frame.index.to_numpy(), name=frame.index.name)
-    return NotedFrame.of(frame, notes, f"Predictions, type {type!r}")
+    told = (*asked_notes, *notes, *limits, *r.standard_error_notes)
+    return NotedFrame.of(frame, told, f"Predictions, type {type!r}")
 
 
 def _covariance(r: LikelihoodResults) -> CovarianceOperator:

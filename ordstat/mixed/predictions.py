@@ -35,6 +35,7 @@ from ..inference.predictions import (
     drawn_levels,
     known_errors,
     limits_of,
+    noted_predictions,
     quantile_frame,
     quantiles_between,
     side_by_side,
@@ -442,7 +443,10 @@ def mixed_prediction(
                 rule, rows, type, value, error, level, r.design_df, asked
             )
     labels = column_labels(r, type, asked)
-    return target.frame(*side_by_side(labels, value, error if se else None, limits))
+    frame = target.frame(*side_by_side(labels, value, error if se else None, limits))
+    at_level = None if interval is None else level
+    groups = effects_words(kind, type)
+    return noted_predictions(r, frame, type, asked, at_level, groups)
 
 
 def _tell_new_groups(r: LikelihoodResults, newdata: Any, kind: str) -> None:

@@ -284,3 +284,18 @@ def test_an_argument_of_lme4_is_told_ours():
     fit = ordfit("rating ~ temp + (1 | judge)", datasets.load("wine"))
     with pytest.raises(OptionError, match=r"no argument 're_form'\. Write re='mode'"):
         fit.predict(re_form=None)
+
+
+@pytest.mark.parametrize("re", ["zero", "marginal"])
+def test_predictions_with_limits_print_their_notes(re):
+    """As those of fits without random effects, and what the groups are."""
+    wine = datasets.load("wine")
+    new = wine[["temp"]].head(2)
+    fit = ordfit("rating ~ temp + (1 | judge)", wine)
+    found = fit.predict(new, type="prob", interval="confidence", level=0.9, re=re)
+    plain = ordfit("rating ~ temp", wine)
+    expected = plain.predict(new, type="prob", interval="confidence", level=0.9)
+    assert found.attrs["title"] == expected.attrs["title"]
+    (groups,) = set(found.attrs["notes"]) - set(expected.attrs["notes"])
+    assert f"re='{re}'" in groups and "..." not in repr(found)
+    assert set(expected.attrs["notes"]) < set(found.attrs["notes"])
