@@ -354,9 +354,9 @@ def draw_stacked(
     else:
         factor_axis(ax, values, _counts(results, variable, values, data))
         _mark_unknown(ax, table, variable)
-        room = (
-            0.8 * style.inches(ax)[0] / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
-        )
+        width, height = style.inches(ax)
+        room = 0.8 * width / len(values) >= 2.4 * 0.62 * style.SMALL / 72.0
+        least = 1.1 * style.SMALL / 72.0 / height  # as high as its number
         for share, top, colour in zip(shares, tops, colours, strict=True):
             ax.bar(
                 np.arange(len(values)),
@@ -366,7 +366,7 @@ def draw_stacked(
                 color=colour,
                 **edge,
             )
-            for i in np.flatnonzero(share >= 0.06) if room else ():
+            for i in np.flatnonzero(share >= least) if room else ():
                 looks = {
                     "color": style.text_colour(colour),
                     "fontsize": style.SMALL - 0.5,

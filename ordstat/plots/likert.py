@@ -74,7 +74,7 @@ def likert(
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * abs(value):.0f}%")
     words = "share of answers"
     if K % 2:
-        name = shortened_middle(sheet.name(levels[K // 2]), 24)
+        name = shortened_middle(sheet.name(levels[K // 2]), 30)
         words += f", half of {name!r} on each side"
     style.named(ax, words)
     low = heights[-1] - 0.6

@@ -171,3 +171,25 @@ def test_coefficients_of_a_term() -> None:
     by_term = fit.plot.forest(columns=["C(judge)", "temp"], draw=False)
     expected = [*(name for name in every["term"] if "judge" in name), "temp[T.warm]"]
     assert by_term["term"].tolist() == expected
+
+
+@pytest.mark.parametrize("height", [2.5, 5.0])
+def test_every_share_with_room_has_its_number(height):
+    """A taller picture has room for smaller shares; no number is higher than its bar."""
+    import matplotlib.pyplot as plt
+
+    fit = ordfit("rating ~ religious + educ", datasets.load("marriage"))
+    figure, ax = plt.subplots(figsize=(7, height), layout="constrained")
+    table = fit.plot.stacked("religious", ax=ax)
+    figure.canvas.draw()
+    shares = [
+        patch.get_height()
+        for patch in table.patches
+        if patch.get_width() == pytest.approx(0.8)
+    ]
+    numbers = [text for text in ax.texts if text.get_text().startswith("0.")]
+    tall = ax.get_window_extent().height
+    high = max(text.get_window_extent().height for text in numbers) / tall
+    written = {text.get_text() for text in numbers}
+    assert {f"{share:.2f}" for share in shares if share > 1.5 * high} <= written
+    assert min(float(text) for text in written) > 0.6 * high
