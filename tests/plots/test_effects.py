@@ -175,7 +175,7 @@ def test_coefficients_of_a_term() -> None:
 
 @pytest.mark.parametrize("height", [2.5, 5.0])
 def test_every_share_with_room_has_its_number(height):
-    """A taller picture has room for smaller shares; no number is higher than its bar."""
+    """A taller picture has room for smaller shares; no number leaves its bar."""
     import matplotlib.pyplot as plt
 
     fit = ordfit("rating ~ religious + educ", datasets.load("marriage"))
