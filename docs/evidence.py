@@ -390,7 +390,10 @@ def _write_bounds() -> None:
         " `bound`"
         " limits the expected absolute error by the training rows alone, `bound (new)`"
         " by the new rows; both hold with probability 95%. `trivial` is the largest"
-        f" possible error. `bound` was above the error on the new rows on {held[0]} of"
+        " possible error. The scaling of the columns, to the range of the training"
+        " rows, counts as known in advance, as in the papers, and `bound` is for"
+        " observations inside that range."
+        f" `bound` was above the error on the new rows on {held[0]} of"
         f" {len(frame)} sets, `bound (new)` on {held[1]}."
     )
     frame["C"] = [f"2^{np.log2(value):.0f}" for value in frame["C"]]
