@@ -26,7 +26,7 @@ from ..formula.sparse import in_place_of_dense, sparse_part
 from ..judging.costs import CostMatrix
 from ..judging.errors import log_losses, ranked_probability_scores
 from ..judging.folds import held_weights, split
-from ..newton import Blocks, positive_factor
+from ..newton import Blocks, Ended, positive_factor
 from ..threads import in_threads
 from .columns import NO_COLUMNS, ColumnScales, column_scales
 from .elastic_net import CRITERIA, ElasticNet
@@ -1004,17 +1004,19 @@ def fit_at(
     estimates = path.estimates[position]
     rule = problem.rule(estimates, problem.family, method.cost_matrix)
     n_beta = problem.location.kept.size
+    residual = float(path.residual[position])
+    ended = Ended.CONVERGED if residual <= TOLERANCE else Ended.NO_PROGRESS
     return LikelihoodFit(
         rule=rule,
         certificate=Certificate(
             name="max |violation of the optimality conditions| / lambda",
-            value=float(path.residual[position]),
+            value=residual,
             tolerance=TOLERANCE,
         ),
         trace=Trace(
             iterations=int(path.steps[position]),
             objective=path.loglik[: position + 1],
-            message="converged",
+            message=ended.value,
         ),
         scores=rule.scores(rows),
         facts=method.facts(),

@@ -12,7 +12,7 @@ import pytest
 from expected import refused, unavailable
 
 from ordstat import DataWarning, ElasticNet, OptionError, load, ordfit
-from ordstat.exceptions import UnavailableError
+from ordstat.exceptions import ConvergenceWarning, UnavailableError
 
 RNG = np.random.default_rng(1)
 FRAME = pd.DataFrame(RNG.normal(size=(150, 4)), columns=["a", "b", "c", "d"])
@@ -234,3 +234,11 @@ def test_the_multinomial_logit_selects_and_refits() -> None:
 def test_predictions_have_no_errors(type, errors):
     with pytest.raises(UnavailableError):
         FIT.predict(FRAME.head(2), type=type, **errors)
+
+
+def test_a_lambda_below_rounding_is_not_said_to_be_converged() -> None:
+    net = ElasticNet(lambdas=1e-13)
+    with pytest.warns(ConvergenceWarning, match="no further progress"):
+        fit = ordfit("y ~ a + b", FRAME, penalty=net)
+    assert not fit.converged
+    assert fit.path["kkt"].iloc[0] > 1e-7
