@@ -274,6 +274,7 @@ def ordfit(
         - quadrature: nodes of adaptive Gauss-Hermite quadrature for random effects; 1
           (default) is Laplace's approximation
         - random_penalty: "gamma" keeps standard deviations of random effects off 0
+        - smoothness: "REML" (default) or "ML", how the smoothness of s(x) is estimated
         - start, max_iter, tol: starting values, largest number of steps and gradient
           tolerance of Newton's method
 

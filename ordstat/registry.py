@@ -41,6 +41,7 @@ _PLAIN_LOGIT = {
     "threshold": "flexible",
     "quadrature": 1,
     "random_penalty": None,
+    "smoothness": "REML",
 }
 _REDUCTION = "reduction.reduction.Reduction"
 METHODS: dict[str, Entry] = {

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .spec import FormulaSpec
 
 BASES = ("ps", "cr")
+#: How smoothness is estimated: by restricted maximum likelihood, or by maximum
+#: likelihood.
+REML = "REML"
+ML = "ML"
 #: What to write where smooth terms are refused.
 UNPENALISED_TERMS = (
     "ns(x, df=4) in place of s(x), x in place of smooth(x), or (1 | g) in place of"
@@ -209,6 +213,12 @@ class SmoothBlock:
         """Logarithm of the product of the positive eigenvalues."""
         values = self._eigen[0]
         return float(np.log(values[values > 0.0]).sum())
+
+    @property
+    def penalised_space(self) -> FloatArray:
+        """(m, rank) orthonormal coefficients that are penalised."""
+        values, vectors = self._eigen
+        return np.asarray(vectors[:, values > 0.0])
 
     @property
     def null_space(self) -> FloatArray:

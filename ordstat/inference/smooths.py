@@ -28,7 +28,7 @@ _ORDERED_NOTE = (
     " [Wood 2013, Biometrika 100, 1005]."
 )
 _GROUP_NOTE = (
-    "re(g): sd is the standard deviation of the effects of groups (REML); p: it is 0"
+    "re(g): sd is the standard deviation of the effects of groups, by {}; p: it is 0"
     " [Wood 2013, Biometrika 100, 1005]."
 )
 
@@ -71,7 +71,10 @@ def ordered_notes(r: LikelihoodResults) -> list[str]:
     """
     ordered = any(smooth.ordered for smooth in r.design.smooths)
     random = any(smooth.random for smooth in r.design.smooths)
-    return [*([_ORDERED_NOTE] if ordered else []), *([_GROUP_NOTE] if random else [])]
+    notes = [_ORDERED_NOTE] if ordered else []
+    if random:
+        notes.append(_GROUP_NOTE.format(r.method.smoothness))
+    return notes
 
 
 def curve_notes(r: LikelihoodResults) -> list[str]:

@@ -77,6 +77,10 @@ class CumulativeLink(OrdinalRegression):
         few groups an estimate of 0 then becomes about one standard error. Standard
         errors come from the penalised likelihood, the log-likelihood shown excludes the
         penalty, and likelihood-ratio tests raise an error.
+    smoothness : {"REML", "ML"}
+        How the smoothness of s(x), smooth(x) and re(g) is estimated: by restricted
+        maximum likelihood, or by maximum likelihood, which tends to straighter curves
+        [Wood, Pya and Saefken 2016]. Without smooth terms only "REML" is allowed.
 
     Raises
     ------

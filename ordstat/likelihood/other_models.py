@@ -65,6 +65,8 @@ class AdjacentCategory(OrdinalRegression):
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None
         Penalty on the covariances of random effects, as in `CumulativeLink`.
+    smoothness : {"REML", "ML"}
+        How the smoothness of s(x) is estimated, as in `CumulativeLink`.
 
     Raises
     ------
@@ -111,6 +113,7 @@ class MultinomialLogit(OrdinalRegression):
     threshold : {"flexible"}
     quadrature : {1}
     random_penalty : None
+    smoothness : {"REML"}
         Fixed by the model.
     penalty : float, ElasticNet or None
         A number w > 0 is a ridge penalty: it subtracts w/2 times the sum of squared
@@ -182,6 +185,7 @@ class StereotypeLogit(OrdinalRegression):
     penalty : None
     quadrature : {1}
     random_penalty : None
+    smoothness : {"REML"}
         Fixed by the model.
     start : sequence of float, optional
         Starting values: one for every estimated parameter, in the order of `params`.
@@ -342,6 +346,8 @@ class ContinuationRatioModel(SequentialRegression):
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None
         Penalty on the covariances of random effects, as in `CumulativeLink`.
+    smoothness : {"REML", "ML"}
+        How the smoothness of s(x) is estimated, as in `CumulativeLink`.
 
     Raises
     ------
@@ -404,6 +410,8 @@ class StoppingRatioModel(SequentialRegression):
         How random effects are integrated out, as in `CumulativeLink`.
     random_penalty : "gamma" or None
         Penalty on the covariances of random effects, as in `CumulativeLink`.
+    smoothness : {"REML", "ML"}
+        How the smoothness of s(x) is estimated, as in `CumulativeLink`.
 
     Raises
     ------

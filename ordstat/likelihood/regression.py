@@ -15,6 +15,7 @@ from ..fit import Certificate, Trace
 from ..formula.random_terms import random_parameters
 from ..formula.row_blocks import CACHED, row_blocks
 from ..formula.sample import Sample
+from ..formula.smooths import ML, REML
 from ..formula.sparse import sparse_part
 from ..formula.weights import total_of
 from ..judging.costs import CostField
@@ -121,6 +122,7 @@ class OrdinalRegression(Method):
     tol: float = option(1e-6, number, above=0.0, most=1.0)
     quadrature: int = option(1, whole, 1, MOST_NODES)
     random_penalty: str | None = option(None, one_of, RANDOM_PENALTIES)
+    smoothness: str = option(REML, one_of, (REML, ML))
 
     family: ClassVar[type[Family]]
     supports: ClassVar[Supports] = Supports(
@@ -191,6 +193,10 @@ class OrdinalRegression(Method):
             from .smoothing import check_smooths
 
             check_smooths(self, sample)
+        elif self.smoothness != REML:
+            raise self.unsupported(
+                f"smoothness={self.smoothness!r} without smooth terms"
+            )
         if sample.stepped is not None and self.elastic_net is None:
             from .monotone import check_monotone
 
@@ -387,7 +393,7 @@ class OrdinalRegression(Method):
         if sample.smooths is not None:
             from .smoothing import smooth_estimate
 
-            estimate, smooths = smooth_estimate(by, problem, sample)
+            estimate, smooths = smooth_estimate(by, problem, sample, self.smoothness)
         elif sample.stepped is not None:
             from .monotone import monotone_estimate
 

@@ -17,6 +17,9 @@ q = A^-1 X'(s W_H), t = X q:
   by t_k    sum_i (score_k - s W_k / 2 + t C_k / 2)
   by rho_j  rank_j / 2 - lambda_j (b'S_j b + tr(A^-1 S_j) - q'S_j b) / 2
 
+By maximum likelihood ("ML") only the penalised directions R of b are integrated out:
+log|A| is log|R'AR|, and A^-1 in s_i and in the trace R (R'AR)^-1 R'.
+
 Steps are Newton's, with the Hessian that neglects how W changes and a correction
 learnt from the gradients on the way (of rank one each time; structured as in Dennis,
 Gay and Welsch 1981, ACM Transactions on Mathematical Software 7, 348-368).
@@ -38,7 +41,7 @@ from ..checks import refuse_beside
 from ..exceptions import DataError
 from ..formula.row_blocks import row_blocks
 from ..formula.sample import Sample
-from ..formula.smooths import UNPENALISED_TERMS
+from ..formula.smooths import ML, REML, UNPENALISED_TERMS
 from ..newton import (
     Blocks,
     Ended,
@@ -272,15 +275,25 @@ class RestrictedLikelihood:
     blocks : tuple of Block
     constant : float
         Part of V that depends on neither psi nor b.
+    bent : (q + 1, m) or None
+        Directions of b that are integrated out by maximum likelihood ("ML"); None for
+        all of them ("REML").
     """
 
     problem: Problem
     blocks: tuple[Block, ...]
     constant: float
+    bent: FloatArray | None = None
 
     @classmethod
-    def of(cls, problem: Problem, sample: Sample) -> RestrictedLikelihood:
-        """The restricted likelihood for the rows of a sample."""
+    def of(
+        cls, problem: Problem, sample: Sample, criterion: str = REML
+    ) -> RestrictedLikelihood:
+        """The restricted likelihood for the rows of a sample, or the likelihood if
+        `criterion` is "ML".
+        """
+        if criterion == ML:
+            return cls._unrestricted(problem, sample)
         kept = problem.location.kept
         places = np.cumsum(kept) - 1
         deviation = problem.rows.location.deviation
@@ -295,6 +308,22 @@ class RestrictedLikelihood:
         free = 1 + kept.sum() - sum(block.rank for block in blocks)
         constant += 0.5 * float(free) * math.log(2.0 * math.pi)
         return cls(problem, tuple(blocks), constant)
+
+    @classmethod
+    def _unrestricted(cls, problem: Problem, sample: Sample) -> RestrictedLikelihood:
+        """V with only the penalised directions of b integrated out."""
+        restricted = cls.of(problem, sample)
+        deviation = problem.rows.location.deviation
+        bent = []
+        constant = 0.0
+        smooths = sample.smooths or ()
+        for smooth, block in zip(smooths, restricted.blocks, strict=True):
+            own = np.zeros((1 + deviation.size, smooth.rank))
+            own[1 + block.columns] = smooth.penalised_space
+            own[1:] *= deviation[:, None]
+            bent.append(own)
+            constant += 0.5 * smooth.log_det
+        return replace(restricted, constant=constant, bent=np.hstack(bent))
 
     @cached_property
     def inner(self) -> FloatArray:
@@ -365,7 +394,15 @@ class RestrictedLikelihood:
             return None
         x, at, A, factor = found
         inverse = factor.solve(np.eye(len(A)))
-        value = at.loglik + self.constant - 0.5 * factor.log_det
+        integrated = factor
+        spread = inverse
+        if self.bent is not None:
+            part = _factor(self.bent.T @ A @ self.bent)
+            if part is None:
+                return None
+            integrated = part
+            spread = self.bent @ part.solve(self.bent.T)
+        value = at.loglik + self.constant - 0.5 * integrated.log_det
         value += 0.5 * sum(
             block.rank * r for block, r in zip(self.blocks, rho, strict=True)
         )
@@ -383,8 +420,10 @@ class RestrictedLikelihood:
             information=A,
             inverse=inverse,
             value=value,
-            gradient=self._gradient(x, rho, inverse, pulls, at.score, information),
-            curvature=self._curvature(x, rho, inverse, sides, own),
+            gradient=self._gradient(
+                x, rho, inverse, spread, pulls, at.score, information
+            ),
+            curvature=self._curvature(x, rho, inverse, spread, sides, own),
             moves=-inverse @ sides,
         )
 
@@ -453,20 +492,20 @@ class RestrictedLikelihood:
             parts.append(part)
         return parts
 
-    def _bends(self, x: FloatArray, inverse: FloatArray) -> tuple[FloatArray, ...]:
+    def _bends(self, x: FloatArray, spread: FloatArray) -> tuple[FloatArray, ...]:
         """(P,) and (q + 1,) derivatives of log|A| / 2 by all parameters and by b."""
         problem = self.problem
         layout = problem.solver_layout
         others = np.ones(layout.size, dtype=bool)
         others[layout.of_location] = False
         by_others = np.zeros(int(others.sum()))
-        by_score = np.zeros(len(inverse))
+        by_score = np.zeros(len(spread))
         for part in self._parts:
             predictor = problem.rows.predictor(part.rows, x)
             slopes = problem.family.curvature_slopes(predictor, part.y)
             columns = part.columns
-            spread = np.einsum("ij,ij->i", columns @ inverse, columns)
-            slopes *= 0.5 * part.weights * spread
+            of_rows = np.einsum("ij,ij->i", columns @ spread, columns)
+            slopes *= 0.5 * part.weights * of_rows
             by_others += part.jacobian.total(slopes)
             by_score += slopes[len(part.jacobian.places)] @ columns
         by_parameter = np.empty(layout.size)
@@ -479,14 +518,16 @@ class RestrictedLikelihood:
         x: FloatArray,
         rho: FloatArray,
         inverse: FloatArray,
+        spread: FloatArray,
         pulls: FloatArray,
         score: FloatArray,
         information: FloatArray,
     ) -> FloatArray:
         """Of V by psi; `score` (P,) and `information` (P, P) are those of the penalised
-        log-likelihood.
+        log-likelihood, `spread` (q + 1, q + 1) is A^-1 on the directions that are
+        integrated out.
         """
-        bends, by_score = self._bends(x, inverse)
+        bends, by_score = self._bends(x, spread)
         q = inverse @ by_score
         by_parameter = score - bends + information @ (self.inner @ q)
         beta = self.effects(x)
@@ -494,7 +535,7 @@ class RestrictedLikelihood:
         for j in np.flatnonzero(self.estimated):
             block = self.blocks[j]
             places = 1 + block.columns
-            trace = self._trace(inverse, block) * math.exp(rho[j])
+            trace = self._trace(spread, block) * math.exp(rho[j])
             pull = pulls[places, j]
             along = beta[block.columns] @ pull
             by_rho[j] = 0.5 * (block.rank - trace - along) + q[places] @ pull
@@ -510,6 +551,7 @@ class RestrictedLikelihood:
         x: FloatArray,
         rho: FloatArray,
         inverse: FloatArray,
+        spread: FloatArray,
         sides: FloatArray,
         own: FloatArray,
     ) -> FloatArray:
@@ -525,12 +567,12 @@ class RestrictedLikelihood:
         out = -sides.T @ inverse @ sides
         out[:size, :size] += own
         scaled = [
-            weight * inverse[:, 1 + block.columns] @ block.penalty
+            weight * spread[:, 1 + block.columns] @ block.penalty
             for weight, block in zip(weights, self.blocks, strict=True)
         ]
         for j, block in enumerate(self.blocks):
             own = beta[block.columns] @ pulls[1 + block.columns, j]
-            trace = self._trace(inverse, block) * weights[j]
+            trace = self._trace(spread, block) * weights[j]
             out[size + j, size + j] += 0.5 * (own + trace)
             for k, other in enumerate(self.blocks):
                 left = scaled[j][1 + other.columns]
@@ -880,7 +922,7 @@ def check_smooths(method: OrdinalRegression, sample: Sample) -> None:
 
 
 def smooth_estimate(
-    estimation: Estimation, problem: Problem, sample: Sample
+    estimation: Estimation, problem: Problem, sample: Sample, criterion: str
 ) -> tuple[Estimate, Smoothness]:
     """The estimates of a model with smooth terms.
 
@@ -890,7 +932,7 @@ def smooth_estimate(
         Effects without a penalty have no finite estimates.
     """
     problem = identified(problem)
-    restricted = RestrictedLikelihood.of(problem, sample)
+    restricted = RestrictedLikelihood.of(problem, sample, criterion)
     x = problem.start()
     rho = restricted.starting_rho(x)
     start = maximise(

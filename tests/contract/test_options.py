@@ -72,6 +72,7 @@ OTHER = {
     "rounds": 7,
     "sampling": "weight",
     "scaling": "standard",
+    "smoothness": "ML",
     "solver": "cvxpy",
     "subsample": 0.5,
     "trees": 30,
@@ -137,7 +138,9 @@ OF_RANDOM_EFFECTS = ("random_penalty", "quadrature")
 
 
 def _formula(option: str) -> str:
-    """With random effects where the option is one of them alone."""
+    """With random effects, or a smooth term, where the option is one of them alone."""
+    if option == "smoothness":
+        return "y ~ s(x1, k=4) + x2"
     return "y ~ x1 + x2 + (1 | g)" if option in OF_RANDOM_EFFECTS else FORMULA
 
 

@@ -53,6 +53,28 @@ def test_mgcv(case):
     np.testing.assert_allclose(errors, [*expected.values()], rtol=1e-5)
 
 
+def test_maximum_likelihood_is_that_of_mgcv():
+    path = REFERENCE / "cases" / "smooth400_ocat_ml.json"
+    reference = json.loads(path.read_text())
+    formula = "y ~ s(x0, bs='cr') + s(x1, bs='cr') + s(x2, bs='cr')"
+    fit = ordfit(formula, DATA, smoothness="ML")
+    found = fit.fit.smooths
+    assert found.criterion == pytest.approx(reference["criterion"], abs=1e-6)
+    np.testing.assert_allclose(found.edf, [*reference["edf"].values()], atol=1e-5)
+    np.testing.assert_allclose(found.lambdas, [*reference["sp"].values()], rtol=1e-5)
+    assert fit.aic == pytest.approx(reference["AIC"], abs=1e-4)
+    thresholds = reference["thresholds_without_intercept"]
+    np.testing.assert_allclose(fit.thresholds, thresholds, atol=1e-6)
+    new = pd.DataFrame(reference["newdata"]["columns"])
+    p = fit.predict(new, type="prob").to_numpy()
+    np.testing.assert_allclose(p, reference["prob"]["values"], atol=1e-6)
+
+
+def test_maximum_likelihood_of_smoothness_needs_a_smooth_term():
+    with pytest.raises(OptionError, match="smoothness='ML' without smooth terms"):
+        ordfit("y ~ x0", DATA, smoothness="ML")
+
+
 def test_random_effects_are_those_of_mgcv():
     """The reference case of s(id, bs = "re")."""
     path = REFERENCE / "cases" / "smooth900_ocat_re.json"
@@ -130,7 +152,7 @@ def test_steps_that_are_shortened_lead_uphill(monkeypatch):
 def differences(design, method):
     """The gradient of the criterion, and its differences."""
     problem = method.problem(design.sample)
-    restricted = RestrictedLikelihood.of(problem, design.sample)
+    restricted = RestrictedLikelihood.of(problem, design.sample, method.smoothness)
     x = problem.start()
     point = restricted.at(x, restricted.starting_rho(x))
     found = []
@@ -150,11 +172,13 @@ def test_the_gradient_is_that_of_differences(link):
     np.testing.assert_allclose(gradient, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("smoothness", ["REML", "ML"])
 @pytest.mark.parametrize("method", ["clm", "acat", "cratio", "sratio"])
 @pytest.mark.parametrize("sides", [{"nominal": "~ z"}, {"scale": "~ z"}])
-def test_the_gradient_beside_nominal_and_scale_effects(method, sides):
+def test_the_gradient_beside_nominal_and_scale_effects(method, sides, smoothness):
     design = build("y ~ s(x0, k=5) + s(x1, bs='cr', k=5)", DATA, **sides)
-    gradient, expected = differences(design, resolve(method))
+    value = resolve(method, {"smoothness": smoothness})
+    gradient, expected = differences(design, value)
     np.testing.assert_allclose(gradient, expected, atol=2e-5)
 
 
