@@ -276,7 +276,9 @@ def other_package(name: str) -> tuple[LikelihoodFit, np.ndarray, dict[str, float
     [
         n
         for n in case_names("polr", "housing_polr", "rms", "vgam")
-        if not any(other in n for other in ("acat", "ratio", "multinomial"))
+        if not any(
+            other in n for other in ("acat", "ratio", "multinomial", "stereotype")
+        )
     ],
 )
 def test_against_other_packages(name: str) -> None:

@@ -308,7 +308,7 @@ def test_models_of_other_rows_are_refused(sim):
         with pytest.raises(DataError, match=match):
             fit.anova(other)
     with pytest.raises(
-        OptionError, match="compares likelihood fits; got a MarginResults"
+        OptionError, match="compares likelihood fits; got one of type MarginResults"
     ):
         fit.anova(ordfit("y ~ x1", data=sim.head(60), method="redsvm", subset=None))
     with pytest.raises(DataError, match="'x2' is missing in some of the 500 rows"):

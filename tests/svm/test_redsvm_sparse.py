@@ -6,6 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from ordstat import DataError, DataWarning, Linear, OrdinalClassifier
 from ordstat.formula.sparse import SparseColumns
@@ -79,7 +80,8 @@ def test_what_needs_dense_columns():
         with pytest.raises(DataError, match="kernel='linear' with the hinge loss"):
             OrdinalClassifier("redsvm", **options).fit(csr_array(X), Y)
     with pytest.raises(DataError, match="base='svm' with kernel='linear'"):
-        OrdinalClassifier("ova", base="tree").fit(csr_array(X), Y)
+        dense = HistGradientBoostingClassifier()
+        OrdinalClassifier("ova", base=dense).fit(csr_array(X), Y)
 
 
 def test_products_of_too_many_rows_are_refused_before_they_are_made():
