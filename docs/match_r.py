@@ -124,16 +124,11 @@ def _other(name: str) -> dict[str, Any]:
 
 
 def _rows() -> Iterator[dict[str, Any]]:
-    others = case_names("polr", "housing_polr", "rms", "vgam")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield from map(_clm, test_r_clm.comparable())
         yield from map(_clmm, case_names("clmm"))
-        yield from (
-            _other(name)
-            for name in others
-            if not any(other in name for other in ("acat", "ratio", "multinomial"))
-        )
+        yield from map(_other, test_r_clm.OTHER_PACKAGES)
 
 
 def rounded_up(figure: float) -> str:
