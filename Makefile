@@ -32,8 +32,9 @@ doctest: .venv/dev
 	$(BIN)/python -m pytest --doctest-modules --doctest-glob="*.md" ordstat README.md
 
 # The site: docs/_build/html/index.html. Every code block is executed; warnings are errors.
+# All pages are written each time (-a), as Sphinx drops the search entries of pages that it keeps.
 docs: .venv/docs
-	$(BIN)/sphinx-build -q -W --keep-going -b html -d docs/_build/doctrees docs docs/_build/html
+	$(BIN)/sphinx-build -q -W --keep-going -a -b html -d docs/_build/doctrees docs docs/_build/html
 
 # The built site in a browser.
 docs-test: docs .venv/dev
