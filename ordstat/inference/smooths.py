@@ -28,8 +28,8 @@ _ORDERED_NOTE = (
     " [Wood 2013, Biometrika 100, 1005]."
 )
 _GROUP_NOTE = (
-    "re(g): sd is the standard deviation of the effects of groups, by {}; p: it is 0"
-    " [Wood 2013, Biometrika 100, 1005]."
+    "re(g): sd is the standard deviation of the effects of groups, by {}; p: test that"
+    " it is 0 [Wood 2013, Biometrika 100, 1005]."
 )
 
 
