@@ -530,6 +530,9 @@ _ADVICE = {
         r"Change the file (\1) to \2"
     ),
     r"(if that is no answer): data\.replace\(.*?\}\}\)": r"\1",
+    r"^(.*backticks.*)$": (
+        r"\1 Single quotes around the formula keep the shell from reading them."
+    ),
 }
 
 
@@ -538,8 +541,6 @@ def _in_the_shell(text: str) -> str:
     text = re.sub(r"levels=(\[.*?\])", _for_the_shell, text)
     for python, shell in _ADVICE.items():
         text = re.sub(python, shell, text)
-    if "backticks" in text:
-        text += " Single quotes around the formula keep the shell from reading them."
     return text
 
 

@@ -56,6 +56,8 @@ _MOVED = {
     "boosting.sums.Raised": "boosting.sums.SeededSum",
     "formula.design.Recipe": "formula.recipe.Recipe",
     "formula.factors.Polynomial": "formula.factors.PolynomialBasis",
+    "formula.ordered_effects.OrderedEffect": "formula.level_effects.LevelEffect",
+    "formula.ordered_effects.SteppedColumns": "formula.level_effects.SteppedColumns",
     "formula.parse.Part": "formula.parse.Side",
     "formula.sample.DistinctRows": "formula.distinct.DistinctRows",
     "formula.sample.RandomColumns": "formula.random_rows.RandomColumns",

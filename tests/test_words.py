@@ -550,15 +550,16 @@ def test_contrasts_of_a_factor_that_the_formula_codes_by_a_call():
         ordfit("rating ~ temp", data, contrasts={"tenp": "sum"})
 
 
-def test_a_name_of_a_fit_in_the_module():
-    with pytest.raises(AttributeError, match=r"asked of a fit: fit\.drop1"):
-        ordstat.drop1  # noqa: B018
-
-
-def test_a_name_whose_counterpart_the_fit_lacks():
-    fit = ordfit(FORMULA, WINE)
-    with pytest.raises(AttributeError, match="Use a random term such as"):
-        fit.VarCorr  # noqa: B018
+@pytest.mark.parametrize(
+    ("holder", "name", "advice"),
+    [
+        (ordstat, "drop1", r"asked of a fit: fit\.drop1"),
+        (ordfit(FORMULA, WINE), "VarCorr", "Use a random term such as"),
+    ],
+)
+def test_a_name_that_is_asked_elsewhere(holder, name, advice):
+    with pytest.raises(AttributeError, match=advice):
+        getattr(holder, name)
 
 
 @pytest.mark.parametrize("name", ["or_", "odds_ratios", "oddsratio"])

@@ -21,7 +21,7 @@ from ..formula import inputs
 from ..formula.columns import Column, Columns, Factor, factor_of, matched
 from ..formula.design import Design, make
 from ..formula.factors import FITTED, Interpreter, Transform, Weighted, bound, numeric
-from ..formula.ordered_effects import ordered_call
+from ..formula.level_effects import level_effect_call
 from ..formula.parse import (
     Expression,
     PartialCall,
@@ -584,7 +584,7 @@ def _refuse_all_rows(recipe: Recipe, spec: FormulaSpec) -> None:
         "na_action='keep'": recipe.na_action == "keep",
     }
     for expression in spec.expressions.values():
-        call = ordered_call(expression)
+        call = level_effect_call(expression)
         if call is not None:
             asked[ast.unparse(call)] = True
     for what, wanted in asked.items():

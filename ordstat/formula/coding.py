@@ -25,8 +25,8 @@ from .columns import (
     fitted_codes_or_missing,
     matched,
 )
+from .level_effects import LevelEffect
 from .names import ColumnName, Piece
-from .ordered_effects import OrderedEffect
 from .parse import MAX_COLUMNS, Expression, Side, Term, shown
 
 #: K levels -> (K, K-1) matrix, and the suffixes that columns add to the name of the
@@ -179,7 +179,7 @@ class Coding:
         Whether the factor, if alone in a term, is one column of codes.
     ordered : bool
         Whether its levels were declared as ordered.
-    effect : OrderedEffect or None
+    effect : LevelEffect or None
         The effect of an ordered predictor, coded by treatment contrasts.
     """
 
@@ -189,7 +189,7 @@ class Coding:
     matrix: FloatArray | None = None
     whole: bool = False
     ordered: bool = False
-    effect: OrderedEffect | None = None
+    effect: LevelEffect | None = None
 
     @property
     def without_meaning(self) -> bool:

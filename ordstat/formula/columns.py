@@ -264,7 +264,7 @@ class Factor:
         Whether the levels were declared as ordered.
     contrast : Contrasts or None
         Coding in the formula, as in C(f, Sum).
-    effect : OrderedEffect or None
+    effect : LevelEffect or None
         Effect of smooth(f), mono(f) or fuse(f) in the formula.
     """
 

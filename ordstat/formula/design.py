@@ -32,8 +32,8 @@ from .coding import (
 from .columns import Column, Columns, Factor, Value, matched
 from .doubtful import column_notes
 from .factors import Transform, contrast_of
+from .level_effects import stepped_columns
 from .names import in_own_names, printed_names
-from .ordered_effects import stepped_columns
 from .parse import parse_expression
 from .random_rows import RandomColumns, RandomRows
 from .random_terms import RandomTerm, fit_random_terms

@@ -17,8 +17,8 @@ from ..checks import advice, suggest, whole
 from ..exceptions import DataError, FormulaError, OptionError
 from .coding import Contrasts, contrast
 from .columns import EXACT, Columns, Factor, Value, factor_of, instead_of
+from .level_effects import EFFECTS
 from .names import CODED
-from .ordered_effects import EFFECTS
 from .parse import (
     CONSTANTS,
     SMOOTH,

@@ -147,15 +147,12 @@ def _names_in_backticks(recipe: Recipe, columns: Columns) -> Iterator[None]:
         given = (recipe.formula, recipe.nominal, recipe.scale)
         texts = [text for text in given if isinstance(text, str)]
         bare = bare_names(texts, map(str, columns.frame.columns))
-        quoted_names = [f"`{name}`" for name in bare]
-        if all(name in str(error) for name in quoted_names):
+        if not bare:
             raise
-        rule = (
-            "A name with blanks or signs must be in backticks in a formula; got"
-            f" {shown_labels(bare)}."
-        )
-        told = str(error) if "backticks" in str(error) else rule
-        raise FormulaError(f"{told} Write {', '.join(quoted_names)}.") from error
+        raise FormulaError(
+            f"{error} A column name with blanks or signs must be in backticks; got"
+            f" {shown_labels(bare)}. Write {', '.join(f'`{name}`' for name in bare)}."
+        ) from error
 
 
 def _subset(recipe: Recipe, frame: pd.DataFrame) -> BoolArray | None:

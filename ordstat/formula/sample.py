@@ -10,7 +10,7 @@ import numpy as np
 
 from .._typing import AnyArray, BoolArray, FloatArray, IntArray
 from ..exceptions import DataError
-from .ordered_effects import SteppedColumns
+from .level_effects import SteppedColumns
 from .random_rows import RandomRows
 from .smooths import SmoothBlock
 

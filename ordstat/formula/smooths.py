@@ -12,8 +12,8 @@ import numpy as np
 from .._typing import FloatArray, IntArray
 from ..checks import number, one_of, whole
 from ..exceptions import FormulaError, OptionError
+from .level_effects import LevelEffect, level_effect_terms, steps
 from .names import ColumnName
-from .ordered_effects import OrderedEffect, ordered_terms, steps
 from .parse import RANDOM, SMOOTH, Expression, dotted_name, source
 
 if TYPE_CHECKING:
@@ -336,9 +336,7 @@ def _check_levels_left(
         )
 
 
-def _levels_term(
-    factor: Expression, coding: Coding, effect: OrderedEffect
-) -> SmoothTerm:
+def _levels_term(factor: Expression, coding: Coding, effect: LevelEffect) -> SmoothTerm:
     variable = source(cast(Any, factor.tree).args[0])
     return SmoothTerm(
         label=f"{effect.kind}({variable})",
@@ -350,7 +348,7 @@ def _levels_term(
 
 
 def _penalised_levels(
-    columns: slice, coding: Coding, effect: OrderedEffect
+    columns: slice, coding: Coding, effect: LevelEffect
 ) -> SmoothBlock:
     """The effects of the levels, of which those of groups add up to 0, as their mean is
     part of the thresholds. Penalised are the squared effects of groups, re(g), and the
@@ -388,7 +386,7 @@ def smooth_terms(
         for factor in random.columns.factors.values():
             _check_place("random terms", factor)
     found = _curves(spec, location)
-    for term, factor, coding in ordered_terms(spec):
+    for term, factor, coding in level_effect_terms(spec):
         assert coding.effect is not None
         if coding.effect.kind in ("smooth", "re"):
             columns = location.terms[term.label]

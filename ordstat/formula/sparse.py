@@ -159,8 +159,8 @@ class SparseColumns:
         """(p, ...) the transpose times a vector or a dense matrix (N, ...)."""
         return np.asarray(self.matrix.T @ vector)
 
-    def beside(self, columns: FloatArray) -> SparseColumns:
-        """The columns followed by others (N, q)."""
+    def hstack(self, columns: FloatArray) -> SparseColumns:
+        """The columns followed by others (N, q), as by numpy.hstack."""
         from scipy.sparse import csr_array, hstack
 
         return self._of(hstack([self.matrix, csr_array(columns)], format="csr"))

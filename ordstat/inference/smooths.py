@@ -61,11 +61,11 @@ def smooth_tests(r: LikelihoodResults) -> NotedFrame:
         "sd": ".3f",
     }
     curves = any(not smooth.levels for smooth in r.design.smooths)
-    notes = [*([_NOTE] if curves else []), *ordered_notes(r)]
+    notes = [*([_NOTE] if curves else []), *level_effect_notes(r)]
     return NotedFrame.of(table, notes, "Smooth terms", formats)
 
 
-def ordered_notes(r: LikelihoodResults) -> list[str]:
+def level_effect_notes(r: LikelihoodResults) -> list[str]:
     """Notes on smooth terms of ordered predictors, and on random effects, if there are
     any.
     """

@@ -49,7 +49,7 @@ from .proportionality import (
     score_equality,
     wald_equality,
 )
-from .smooths import ordered_notes, smooth_tests
+from .smooths import level_effect_notes, smooth_tests
 from .wald import Joint, zero_test
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ def likelihood_summary(
         title=r.title,
         header=(*data_header(r), *_fit_header(r, header), converged),
         tables=(*random, *effects, threshold_estimates(r), *judged),
-        notes=(*alert_notes(r), *notes, *ordered_notes(r), *score_notes(r)),
+        notes=(*alert_notes(r), *notes, *level_effect_notes(r), *score_notes(r)),
         margin_notes=lambda: _margin_notes(r),
     )
     if section is not None:

@@ -14,8 +14,8 @@ import pandas as pd
 
 from ..checks import label_texts
 from ..exceptions import OptionError
+from ..formula.level_effects import stepped_terms
 from ..formula.names import shown_factor
-from ..formula.ordered_effects import stepped_terms
 from ..report.render import Report, Summary, Table
 from ..report.sections import (
     alert_notes,

@@ -21,7 +21,7 @@ import numpy as np
 from .._typing import BoolArray, FloatArray
 from ..checks import refuse_beside
 from ..exceptions import DataError, OptionError
-from ..formula.ordered_effects import SteppedColumns, steps
+from ..formula.level_effects import SteppedColumns, steps
 from ..formula.sample import Sample
 from ..newton import CholeskyFactor, Ended, Objective, Optimum
 from .estimate import Estimate, Estimation

@@ -19,8 +19,8 @@ from ..exceptions import (
     UnavailableError,
     warn,
 )
+from ..formula.level_effects import stepped_terms
 from ..formula.names import shown_factor
-from ..formula.ordered_effects import stepped_terms
 from ..formula.parse import source
 from ..report.cells import first_few
 from ..report.frames import NotedFrame

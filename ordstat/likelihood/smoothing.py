@@ -275,15 +275,15 @@ class RestrictedLikelihood:
     blocks : tuple of Block
     constant : float
         Part of V that depends on neither psi nor b.
-    bent : (q + 1, m) or None
-        Directions of b that are integrated out by maximum likelihood ("ML"); None for
+    directions : (q + 1, m) or None
+        Directions of b that are integrated out: the penalised ones ("ML"), or, if None,
         all of them ("REML").
     """
 
     problem: Problem
     blocks: tuple[Block, ...]
     constant: float
-    bent: FloatArray | None = None
+    directions: FloatArray | None = None
 
     @classmethod
     def of(
@@ -314,16 +314,16 @@ class RestrictedLikelihood:
         """V with only the penalised directions of b integrated out."""
         restricted = cls.of(problem, sample)
         deviation = problem.rows.location.deviation
-        bent = []
+        directions = []
         constant = 0.0
         smooths = sample.smooths or ()
         for smooth, block in zip(smooths, restricted.blocks, strict=True):
             own = np.zeros((1 + deviation.size, smooth.rank))
             own[1 + block.columns] = smooth.penalised_space
             own[1:] *= deviation[:, None]
-            bent.append(own)
+            directions.append(own)
             constant += 0.5 * smooth.log_det
-        return replace(restricted, constant=constant, bent=np.hstack(bent))
+        return replace(restricted, constant=constant, directions=np.hstack(directions))
 
     @cached_property
     def inner(self) -> FloatArray:
@@ -394,15 +394,11 @@ class RestrictedLikelihood:
             return None
         x, at, A, factor = found
         inverse = factor.solve(np.eye(len(A)))
-        integrated = factor
-        spread = inverse
-        if self.bent is not None:
-            part = _factor(self.bent.T @ A @ self.bent)
-            if part is None:
-                return None
-            integrated = part
-            spread = self.bent @ part.solve(self.bent.T)
-        value = at.loglik + self.constant - 0.5 * integrated.log_det
+        integral = self._integral(A, factor, inverse)
+        if integral is None:
+            return None
+        log_det, spread = integral
+        value = at.loglik + self.constant - 0.5 * log_det
         value += 0.5 * sum(
             block.rank * r for block, r in zip(self.blocks, rho, strict=True)
         )
@@ -426,6 +422,20 @@ class RestrictedLikelihood:
             curvature=self._curvature(x, rho, inverse, spread, sides, own),
             moves=-inverse @ sides,
         )
+
+    def _integral(
+        self, A: FloatArray, factor: ScaledFactor, inverse: FloatArray
+    ) -> tuple[float, FloatArray] | None:
+        """log|A| and A^-1 on the directions of b that are integrated out; None if A is
+        not positive definite there.
+        """
+        R = self.directions
+        if R is None:
+            return factor.log_det, inverse
+        inside = _factor(R.T @ A @ R)
+        if inside is None:
+            return None
+        return inside.log_det, R @ inside.solve(R.T)
 
     def _mode(
         self, x: FloatArray, penalty: WigglinessPenalty, length: float

@@ -186,8 +186,8 @@ def draw_latent(sheet: Sheet, data: pd.DataFrame, results: Any) -> Axes:
 def _draw_error(
     ax: Axes, density: Callable[[FloatArray], FloatArray], middle: float, place: int
 ) -> None:
-    """The density of the latent variable (score + error) of a row with a score in the
-    middle, as far as the axis goes.
+    """The density of the latent variable (score + error of scale 1) of a row with a
+    score in the middle, as far as the axis goes.
     """
     x = np.linspace(*ax.get_xlim(), _POINTS)
     heights = density(x - middle)

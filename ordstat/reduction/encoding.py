@@ -59,7 +59,7 @@ def extended_rows(X: FloatArray, codes: FloatArray) -> FloatArray:
     if sparse is None:
         return np.hstack([np.repeat(X, len(codes), axis=0), tiled])
     repeated = sparse[np.repeat(np.arange(len(X)), len(codes))]
-    return in_place_of_dense(repeated.beside(tiled))
+    return in_place_of_dense(repeated.hstack(tiled))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -44,7 +44,7 @@ _SIGNS = {"increasing": 1, "decreasing": -1}
 
 
 @dataclass(frozen=True, kw_only=True)
-class OrderedEffect:
+class LevelEffect:
     """Penalty or constraint on the effects of the levels of a variable.
 
     Attributes
@@ -64,14 +64,15 @@ class OrderedEffect:
     sign: int = 0
 
 
-def smooth_steps(sp: float | None = None) -> OrderedEffect:
+def smooth_steps(sp: float | None = None) -> LevelEffect:
     """smooth(x, sp=None): subtracts sp / 2 times the sum of squared steps between
     neighbouring levels from the log-likelihood [Gertheiss and Tutz 2009].
 
     Parameters
     ----------
     sp : float > 0, optional
-        The smoothing parameter, 1 / variance of a step; by default estimated by REML.
+        The smoothing parameter, 1 / variance of a step; by default estimated by REML,
+        or by ML with smoothness="ML".
 
     Raises
     ------
@@ -81,13 +82,13 @@ def smooth_steps(sp: float | None = None) -> OrderedEffect:
     Examples
     --------
     >>> smooth_steps(sp=2)
-    OrderedEffect(kind='smooth', weight=2.0, sign=0)
+    LevelEffect(kind='smooth', weight=2.0, sign=0)
     """
     weight = None if sp is None else number("sp", sp, above=0.0)
-    return OrderedEffect(kind="smooth", weight=weight)
+    return LevelEffect(kind="smooth", weight=weight)
 
 
-def mono_steps(direction: str = "increasing") -> OrderedEffect:
+def mono_steps(direction: str = "increasing") -> LevelEffect:
     """mono(x, direction="increasing"): maximum likelihood with all steps between
     neighbouring levels >= 0, or <= 0 if "decreasing" [Rufibach 2010].
 
@@ -103,39 +104,45 @@ def mono_steps(direction: str = "increasing") -> OrderedEffect:
     Examples
     --------
     >>> mono_steps("decreasing")
-    OrderedEffect(kind='mono', weight=None, sign=-1)
+    LevelEffect(kind='mono', weight=None, sign=-1)
     """
     one_of("direction", direction, tuple(_SIGNS))
-    return OrderedEffect(kind="mono", sign=_SIGNS[direction])
+    return LevelEffect(kind="mono", sign=_SIGNS[direction])
 
 
-def fuse_steps() -> OrderedEffect:
+def fuse_steps() -> LevelEffect:
     """fuse(x): the lasso of `ElasticNet` on the steps between neighbouring levels; a
     step of 0 joins two levels [Gertheiss and Tutz 2010].
     """
-    return OrderedEffect(kind="fuse")
+    return LevelEffect(kind="fuse")
 
 
-def group_effects(sp: float | None = None) -> OrderedEffect:
+def group_effects(sp: float | None = None) -> LevelEffect:
     """re(g, sp=None): independent normal effects of groups with mean 0 and variance 1 /
     sp, s(g, bs="re") of R's mgcv [Wood 2008].
 
     Parameters
     ----------
     sp : float > 0, optional
-        The smoothing parameter, 1 / variance; by default estimated by REML.
+        The smoothing parameter, 1 / variance; by default estimated by REML, or by ML
+        with smoothness="ML".
 
     Raises
     ------
     OptionError
         `sp` is not a positive number.
+
+    Examples
+    --------
+    >>> group_effects(sp=2)
+    LevelEffect(kind='re', weight=2.0, sign=0)
     """
     weight = None if sp is None else number("sp", sp, above=0.0)
-    return OrderedEffect(kind="re", weight=weight)
+    return LevelEffect(kind="re", weight=weight)
 
 
 #: The functions of formulas: name to what makes the effect of the options.
-EFFECTS: dict[str, Callable[..., OrderedEffect]] = {
+EFFECTS: dict[str, Callable[..., LevelEffect]] = {
     "smooth": smooth_steps,
     "mono": mono_steps,
     "fuse": fuse_steps,
@@ -190,7 +197,7 @@ def stepped_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     """The terms mono(x) and fuse(x), whose steps can be 0."""
     return [
         (term, factor, coding)
-        for term, factor, coding in ordered_terms(spec)
+        for term, factor, coding in level_effect_terms(spec)
         if coding.effect is not None and coding.effect.kind in ("mono", "fuse")
     ]
 
@@ -208,7 +215,7 @@ def steps(count: int) -> FloatArray:
     return np.asarray(np.eye(count) - np.eye(count, k=-1))
 
 
-def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
+def level_effect_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     """The location terms of ordered predictors and of random effects re(g), each a term
     of its own.
 
@@ -237,7 +244,7 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
             else:
                 elsewhere += term.factors
     for expression in elsewhere:
-        call = ordered_call(expression)
+        call = level_effect_call(expression)
         if call is not None:
             raise FormulaError(
                 f"{ast.unparse(call)} must be a term of its own, neither in an"
@@ -247,7 +254,7 @@ def ordered_terms(spec: FormulaSpec) -> list[tuple[Term, Expression, Coding]]:
     return found
 
 
-def ordered_call(expression: Expression) -> ast.AST | None:
+def level_effect_call(expression: Expression) -> ast.AST | None:
     """The call of smooth(), mono(), fuse() or re() in an expression, if any."""
     if "(" not in expression.key:
         return None
